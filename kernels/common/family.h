@@ -1,0 +1,100 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/common/argument.h"
+#include "kernels/common/error.h"
+#include "kernels/common/field.h"
+
+namespace monojit::kernels {
+
+class BuildKey;
+
+/// How a kernel has to be launched and what has to fit on the device at once.
+struct Launch {
+  std::uint32_t workgroups = 0;
+  std::uint32_t workgroup_size = 0;  ///< threads
+  bool persistent = false;           ///< workgroups wait on each other: all of them must be resident together
+};
+
+/// All that the host needs to know of one kernel family. Holds no LLVM: a run that only hits the cache uses nothing else.
+struct Family {
+  std::string_view name;     ///< "minimax_m3.k1"
+  std::string_view summary;  ///< one line for `monojit keys`
+  std::string_view symbol_stem;
+  std::string_view generator_digest;  ///< of the sources that shape the code, taken at build time
+  std::span<const Field> fields;
+  std::span<const Argument> arguments;
+  Launch (*launch)(const BuildKey&);
+  /// Appends a sentence for every reason why this (in-range) key can't be built for `arch`.
+  void (*check)(const BuildKey&, std::string_view arch, std::vector<std::string>& reasons);
+};
+
+/// Every family of this build, in the order of their names.
+std::span<const Family* const> families();
+/// Throws UserError, naming the families there are, when `name` is none of them.
+const Family& family(std::string_view name);
+
+/// A family and a value for each of its fields: what names one kernel. Values are always in range.
+class BuildKey {
+ public:
+  /// The key written as `minimax_m3.k1{tokens=1,index_heads=1}`; fields may come in any order, those with a default may be
+  /// left out. Throws UserError naming the field and its range when one is unknown, missing, doubled, malformed or out of range.
+  static BuildKey parse(std::string_view text);
+  /// From values by field name, e.g. of a JSON object or an engine's struct. Throws as parse() does.
+  static BuildKey from_values(const Family& family, const std::map<std::string, std::int64_t, std::less<>>& values);
+
+  const Family& family() const { return *family_; }
+  /// In the order of family().fields; floats as their bits.
+  std::span<const std::int64_t> values() const { return values_; }
+  std::int64_t value(std::string_view field) const;
+
+  /// Canonical text: every field, in the order of the list.
+  std::string text() const;
+  /// Canonical bytes: for each field its name, a zero byte and its value as 8 little-endian bytes.
+  std::vector<std::byte> bytes() const;
+  /// A C identifier, unique within the family: the stem and a digest of bytes().
+  std::string symbol() const;
+  /// The value of field `index` as text: a number, a choice's name, or the shortest decimal of a float.
+  std::string value_text(std::size_t index) const;
+
+  /// The typed key of a family whose fields are the list `fields`.
+  template <class Key, std::size_t N>
+  Key as(const KeyField<Key> (&fields)[N]) const {
+    Key key;
+    for (std::size_t i = 0; i < N; ++i) fields[i].set(key, values_[i]);
+    return key;
+  }
+
+  bool operator==(const BuildKey&) const = default;
+
+ private:
+  BuildKey(const Family& family, std::vector<std::int64_t> values) : family_(&family), values_(std::move(values)) {}
+  const Family* family_;
+  std::vector<std::int64_t> values_;
+};
+
+/// The plain fields of a list of bound ones.
+template <class Key, std::size_t N>
+constexpr auto plain_fields(const KeyField<Key> (&bound)[N]) {
+  std::array<Field, N> fields{};
+  for (std::size_t i = 0; i < N; ++i) fields[i] = bound[i].field;
+  return fields;
+}
+
+/// "1..16", or "8 or 16", or "a number": what a field takes, for messages and listings.
+std::string range_text(const Field& field);
+
+/// Throws one UserError with all reasons why `key` can't be built for `arch` ("gfx950" or "gfx942").
+void validate(const BuildKey& key, std::string_view arch);
+
+}  // namespace monojit::kernels

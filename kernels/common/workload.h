@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/common/family.h"
+
+namespace monojit::kernels {
+
+enum class DType : std::uint8_t { kUint8, kInt32, kInt64, kBFloat16, kFloat32, kFp8 };
+
+/// A host tensor. `bytes` holds the elements in row-major order, little-endian.
+struct Tensor {
+  std::string name;  ///< the argument's name; scalars too (int32, shape [1])
+  DType dtype = DType::kUint8;
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> bytes;
+};
+
+/// How one output of a kernel compared with the host reference.
+struct Comparison {
+  std::string name;
+  std::size_t elements = 0;
+  std::size_t mismatches = 0;  ///< elements whose bits differ from the reference
+  double max_error = 0;        ///< largest distance from the order-free wide reference, in units of the output
+  double bound = 0;            ///< what max_error may be at most
+  bool ok = false;
+};
+
+/// Data for one kernel and what must come out of it: the host reference, written from the specification alone.
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  /// One tensor for every argument, in the order of the argument list.
+  virtual std::vector<Tensor> generate(const BuildKey& key, std::string_view arch, std::uint64_t seed) const = 0;
+  /// Throws UserError when tensors (some replaced by the user's) don't have the dtype, shape or values that the key demands.
+  virtual void check(const BuildKey& key, std::string_view arch, const std::vector<Tensor>& tensors) const = 0;
+  /// Compares the tensors after a launch, `after`, with the reference applied to those before it.
+  virtual std::vector<Comparison> compare(const BuildKey& key, std::string_view arch, const std::vector<Tensor>& before,
+                                          const std::vector<Tensor>& after) const = 0;
+};
+
+/// The workload of a family. Throws UserError when it has none.
+const Workload& workload(const Family& family);
+
+}  // namespace monojit::kernels

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/common/argument.h"
+
+/// Shapes, task map, scratch and argument list of K1 for tensor parallelism 4 (specification §1, §4). Host and device share
+/// nothing else.
+namespace monojit::kernels::minimax_m3 {
+
+inline constexpr int kHidden = 6144;
+inline constexpr int kHeadDim = 128;
+inline constexpr int kRotaryDim = 64;
+inline constexpr int kQHeads = 16;  // of this rank
+inline constexpr int kMaxTokens = 16;
+
+inline constexpr int kWorkgroups = 256;
+inline constexpr int kThreads = 512;
+inline constexpr int kWaves = 8;
+
+inline constexpr int kRowsPerTask = 16;
+inline constexpr int kHeadRowGroups = kHeadDim / kRowsPerTask;
+inline constexpr int kChunk = 64;  // k values of one weight load
+inline constexpr int kChunks = kHidden / kChunk;
+inline constexpr int kChunksPerWave = kChunks / kWaves;
+
+/// Heads in the order of their projection rows and of the head tasks: q 0..15, k, v, own index q, index k.
+inline constexpr int kKTask = kQHeads;
+inline constexpr int kVTask = kQHeads + 1;
+inline constexpr int kIndexQTask = kQHeads + 2;
+inline constexpr int kIndexKTask = kQHeads + 3;
+inline constexpr int kHeadTasks = kQHeads + 4;
+inline constexpr int kRows = kHeadTasks * kHeadDim;  // projection rows with one index head: 2560
+
+/// Workgroups by role: GEMV tasks first, one head task each behind them.
+inline constexpr int kGemvTasks = kHeadRowGroups * kHeadTasks;  // 160
+inline constexpr int kFirstHeadWorkgroup = kGemvTasks;
+
+/// Caches: blocks of 128 slots (the engine's), pages of 16 tokens (the attention's).
+inline constexpr int kBlock = 128;
+inline constexpr int kPageTokens = 16;
+inline constexpr int kPageBytes = kPageTokens * kHeadDim;
+
+/// Scratch: byte offsets of regions. A pair is 8 bytes, {value, tag}.
+inline constexpr std::int64_t kScratchQkv = 0;  // pairs [tokens][kRows]
+inline constexpr std::int64_t kScratchBytes = 576256;
+inline constexpr int kLayerSlots = 128;  // tag = step * kLayerSlots + layer + 1
+inline constexpr int kMaxLayer = 126;
+
+inline constexpr int kTimelinePoints = 8;
+inline constexpr int kScorePairs = 8192;  // a row of iscore
+
+using enum ArgumentType;
+inline constexpr Argument kK1Arguments[] = {
+    {"ar", kPointer, 16, false, "bf16 [S][6144]: attention-side activations, summed over ranks"},
+    {"res", kPointer, 16, false, "bf16 [S][6144]: residual stream"},
+    {"h_out", kPointer, 8, true, "bf16 [S][6144]: new residual stream"},
+    {"g_in", kPointer, 16, false, "bf16 [6144]: input norm weight, used as 1 + g"},
+    {"w_qkv", kPointer, 16, false, "FP8 [rows][6144]: projection weight, shuffled (specification 4.2)"},
+    {"s_qkv", kPointer, 8, false, "f32 [rows]: scale of each projection row"},
+    {"g_q", kPointer, 8, false, "bf16 [128]: q norm weight, used as 1 + g"},
+    {"g_k", kPointer, 8, false, "bf16 [128]: k norm weight"},
+    {"g_iq", kPointer, 8, false, "bf16 [128]: index q norm weight"},
+    {"g_ik", kPointer, 8, false, "bf16 [128]: index k norm weight"},
+    {"cos_sin", kPointer, 8, false, "bf16 [max_pos][64]: cosines 0..31, sines 32..63"},
+    {"positions", kPointer, 8, false, "int64 [S]: row of cos_sin; the low dword counts"},
+    {"slot_mapping", kPointer, 8, false, "int64 [S]: cache slot, negative: no insert; the low dword counts"},
+    {"k_cache", kPointer, 8, true, "FP8 pages [16][16][16]: K insert"},
+    {"v_cache", kPointer, 8, true, "FP8 pages [128][16]: V insert"},
+    {"k_scale", kPointer, 8, true, "f32 [pages][16] (scalar_read: [1])"},
+    {"v_scale", kPointer, 8, true, "f32 [pages][16] (scalar_read: [1])"},
+    {"index_cache", kPointer, 16, true, "FP8 [blocks][128][128]: index K insert"},
+    {"q_out", kPointer, 8, true, "bf16 [S][16][128]: normed, rotated queries"},
+    {"iq_out", kPointer, 8, true, "bf16 [S][128]: normed, rotated own index query"},
+    {"block_table", kPointer, 8, false, "int32 [S][bt_width]: block ids of each row"},
+    {"seq_lens", kPointer, 8, false, "int32 [S]: visible keys of each row"},
+    {"bt_width", kInt32, 0, false, "row pitch of block_table, at most 8192"},
+    {"q_len", kInt32, 0, false, "rows of a request"},
+    {"iscore", kPointer, 16, true, "pairs [16][8192]: block scores"},
+    {"scratch", kPointer, 16, true, "576256 bytes, zeroed once: mailboxes"},
+    {"step", kPointer, 8, false, "int32 [1]: decode step; (step, layer) is new in every launch"},
+    {"layer", kInt32, 0, false, "layer of the model, 0..126"},
+    {"tl", kPointer, 8, true, "int64 [256][8]: time stamps; null without timeline"},
+};
+
+}  // namespace monojit::kernels::minimax_m3
