@@ -12,8 +12,8 @@ enum class ArgumentType : std::uint8_t {
   kFloat32,
 };
 
-/// One kernel argument. A kernel's list of them, written once in its header, gives the emitter's handles, the host's packed
-/// buffer and the check against the code object's metadata.
+/// One kernel argument. A kernel's list of them, written once in its header, gives the emitter's handles, the host's
+/// packed buffer and the check against the code object's metadata.
 struct Argument {
   std::string_view name;
   ArgumentType type = ArgumentType::kPointer;

@@ -26,7 +26,8 @@ struct Launch {
   bool persistent = false;           ///< workgroups wait on each other: all of them must be resident together
 };
 
-/// All that the host needs to know of one kernel family. Holds no LLVM: a run that only hits the cache uses nothing else.
+/// All that the host needs to know of one kernel family. Holds no LLVM: a run that only hits the cache uses nothing
+/// else.
 struct Family {
   std::string_view name;     ///< "minimax_m3.k1"
   std::string_view summary;  ///< one line for `monojit keys`
@@ -47,15 +48,18 @@ const Family& family(std::string_view name);
 /// A family and a value for each of its fields: what names one kernel. Values are always in range.
 class BuildKey {
  public:
-  /// The key written as `minimax_m3.k1{tokens=1,index_heads=1}`; fields may come in any order, those with a default may be
-  /// left out. Throws UserError naming the field and its range when one is unknown, missing, doubled, malformed or out of range.
+  /// The key written as `minimax_m3.k1{tokens=1,index_heads=1}`; fields may come in any order, those with a default may
+  /// be left out, and with all of them the braces too; blanks may stand around every token. Throws UserError naming the
+  /// field and its range when one is unknown, missing, doubled, malformed or out of range.
   static BuildKey parse(std::string_view text);
-  /// From values by field name, e.g. of a JSON object or an engine's struct. Throws as parse() does.
+  /// From values by field name, e.g. of an engine's struct: choices by their value, floats as their bits. Throws as
+  /// parse() does.
   static BuildKey from_values(const Family& family, const std::map<std::string, std::int64_t, std::less<>>& values);
 
   const Family& family() const { return *family_; }
   /// In the order of family().fields; floats as their bits.
   std::span<const std::int64_t> values() const { return values_; }
+  /// Throws UserError, naming the fields there are, when `field` is none of them.
   std::int64_t value(std::string_view field) const;
 
   /// Canonical text: every field, in the order of the list.

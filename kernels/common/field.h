@@ -20,16 +20,16 @@ struct Choice {
   std::int64_t value;
 };
 
-/// One scalar of a build key. The list of a family's fields is the only place that knows them: text, bytes, JSON, symbol and
-/// command line all come from it.
+/// One scalar of a build key. The list of a family's fields is the only place that knows them: text, bytes, JSON,
+/// symbol and command line all come from it.
 struct Field {
   std::string_view name;
   std::string_view meaning;
   FieldKind kind = FieldKind::kInteger;
-  std::int64_t first = 0;  ///< kInteger only
-  std::int64_t last = 0;   ///< kInteger only
-  std::span<const Choice> choices;
-  std::optional<std::int64_t> fallback;  ///< the value of a field that is left out; none: it must be given
+  std::int64_t first = 0;                ///< kInteger only
+  std::int64_t last = 0;                 ///< kInteger only
+  std::span<const Choice> choices;       ///< kChoice only
+  std::optional<std::int64_t> fallback;  ///< the value of a field that is left out
 };
 
 /// A field bound to the member of the typed key that it fills.
@@ -57,7 +57,8 @@ struct MemberOf<Member> {
 
 /// A whole number of first..last that has to be given.
 template <auto Member>
-constexpr auto required_integer(std::string_view name, std::string_view meaning, std::int64_t first, std::int64_t last) {
+constexpr auto required_integer(std::string_view name, std::string_view meaning, std::int64_t first,
+                                std::int64_t last) {
   using M = detail::MemberOf<Member>;
   return KeyField<typename M::Key>{{name, meaning, FieldKind::kInteger, first, last, {}, std::nullopt}, M::set};
 }

@@ -37,7 +37,8 @@ class Workload {
   virtual ~Workload() = default;
   /// One tensor for every argument, in the order of the argument list.
   virtual std::vector<Tensor> generate(const BuildKey& key, std::string_view arch, std::uint64_t seed) const = 0;
-  /// Throws UserError when tensors (some replaced by the user's) don't have the dtype, shape or values that the key demands.
+  /// Throws UserError when tensors (some replaced by the user's) don't have the dtype, shape or values that the key
+  /// demands.
   virtual void check(const BuildKey& key, std::string_view arch, const std::vector<Tensor>& tensors) const = 0;
   /// Compares the tensors after a launch, `after`, with the reference applied to those before it.
   virtual std::vector<Comparison> compare(const BuildKey& key, std::string_view arch, const std::vector<Tensor>& before,

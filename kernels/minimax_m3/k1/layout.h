@@ -4,8 +4,8 @@
 
 #include "kernels/common/argument.h"
 
-/// Shapes, task map, scratch and argument list of K1 for tensor parallelism 4 (specification §1, §4). Host and device share
-/// nothing else.
+/// Shapes, task map, scratch and argument list of K1 for tensor parallelism 4 (specification §1, §4). Host and device
+/// share nothing else.
 namespace monojit::kernels::minimax_m3 {
 
 inline constexpr int kHidden = 6144;

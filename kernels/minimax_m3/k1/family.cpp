@@ -1,0 +1,31 @@
+#include "kernels/minimax_m3/k1/generator_digest.h"
+#include "kernels/minimax_m3/k1/key.h"
+#include "kernels/minimax_m3/k1/layout.h"
+
+namespace monojit::kernels::minimax_m3 {
+namespace {
+
+constexpr auto kFields = plain_fields(kK1Fields);
+
+Launch launch(const BuildKey& /*key*/) {
+  return {.workgroups = kWorkgroups, .workgroup_size = kThreads, .persistent = true};
+}
+
+void check(const BuildKey& /*key*/, std::string_view arch, std::vector<std::string>& reasons) {
+  if (arch != "gfx950" && arch != "gfx942") reasons.emplace_back("arch must be gfx950 or gfx942");
+}
+
+}  // namespace
+
+const Family kK1 = {
+    .name = "minimax_m3.k1",
+    .summary = "MiniMax-M3, front half of a sparse layer: input norm, FP8 projection, head norms, RoPE, cache insert",
+    .symbol_stem = "minimax_m3_k1",
+    .generator_digest = kernels_minimax_m3_k1::kGeneratorDigest,
+    .fields = kFields,
+    .arguments = kK1Arguments,
+    .launch = launch,
+    .check = check,
+};
+
+}  // namespace monojit::kernels::minimax_m3
