@@ -1,0 +1,83 @@
+// A HIP library that does nothing but remember: what the runtime's tests open in place of libamdhip64.
+#include "tests/runtime/fake_hip.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include <hip/hip_runtime_api.h>
+
+#define FAKE extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+FakeHip state;
+
+hipError_t outcome(const char* function) {
+  const bool fails = state.failing != nullptr && std::strcmp(state.failing, function) == 0;
+  return fails ? hipErrorInvalidValue : hipSuccess;
+}
+
+}  // namespace
+
+FAKE FakeHip* fakeHip() { return &state; }
+FAKE const char* monojitEmulatorLastFault() { return state.fault; }
+
+FAKE hipError_t hipInit(unsigned int) { return state.devices == 0 ? hipErrorNoDevice : outcome("hipInit"); }
+FAKE hipError_t hipRuntimeGetVersion(int* version) { return *version = 70253211, outcome("hipRuntimeGetVersion"); }
+FAKE hipError_t hipGetDeviceCount(int* count) { return *count = state.devices, outcome("hipGetDeviceCount"); }
+FAKE hipError_t hipSetDevice(int) { return outcome("hipSetDevice"); }
+FAKE hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600* properties, int) {
+  *properties = {};
+  std::strcpy(properties->name, "Fake Instinct");
+  std::strcpy(properties->gcnArchName, state.arch);
+  properties->multiProcessorCount = state.compute_units;
+  return outcome("hipGetDeviceProperties");
+}
+FAKE hipError_t hipMalloc(void** address, size_t bytes) {
+  if (const hipError_t error = outcome("hipMalloc")) return error;
+  ++state.allocations;
+  *address = std::malloc(bytes);
+  return hipSuccess;
+}
+FAKE hipError_t hipFree(void* address) { return --state.allocations, std::free(address), outcome("hipFree"); }
+FAKE hipError_t hipMemcpy(void* to, const void* from, size_t bytes, hipMemcpyKind) {
+  return std::memcpy(to, from, bytes), outcome("hipMemcpy");
+}
+FAKE hipError_t hipMemset(void* address, int value, size_t bytes) {
+  return std::memset(address, value, bytes), outcome("hipMemset");
+}
+FAKE hipError_t hipModuleLoadData(hipModule_t* module, const void*) {
+  ++state.loads;
+  *module = reinterpret_cast<hipModule_t>(&state);
+  return outcome("hipModuleLoadData");
+}
+FAKE hipError_t hipModuleUnload(hipModule_t) { return ++state.unloads, outcome("hipModuleUnload"); }
+FAKE hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t, const char*) {
+  *function = reinterpret_cast<hipFunction_t>(&state);
+  return outcome("hipModuleGetFunction");
+}
+FAKE hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, hipFunction_t, int, size_t) {
+  *blocks = state.workgroups_per_unit;
+  return outcome("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor");
+}
+FAKE hipError_t hipModuleLaunchKernel(hipFunction_t, unsigned int grid, unsigned int, unsigned int, unsigned int block,
+                                      unsigned int, unsigned int, unsigned int, hipStream_t stream, void**,
+                                      void** extra) {
+  ++state.launches;
+  state.grid = grid;
+  state.workgroup_size = block;
+  state.stream = stream;
+  state.kernarg_bytes = *static_cast<size_t*>(extra[3]);
+  std::memcpy(state.kernarg.data(), extra[1], state.kernarg_bytes);
+  return outcome("hipModuleLaunchKernel");
+}
+FAKE hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned int) {
+  return *stream = reinterpret_cast<hipStream_t>(&state), outcome("hipStreamCreateWithFlags");
+}
+FAKE hipError_t hipStreamDestroy(hipStream_t) { return outcome("hipStreamDestroy"); }
+FAKE hipError_t hipStreamSynchronize(hipStream_t) { return outcome("hipStreamSynchronize"); }
+FAKE hipError_t hipDeviceSynchronize() { return outcome("hipDeviceSynchronize"); }
+FAKE const char* hipGetErrorName(hipError_t code) {
+  return code == hipErrorInvalidValue ? "hipErrorInvalidValue" : "hipErrorUnknown";
+}
+FAKE const char* hipGetErrorString(hipError_t) { return "invalid argument"; }
