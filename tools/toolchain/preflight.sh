@@ -60,13 +60,14 @@ require_packages() {
 }
 
 require_namespaces() {
+  local reason
   if [ "$EUID" = 0 ]; then
-    unshare --mount true 2>/dev/null ||
-      die "root may not make mount namespaces here: start the container with CAP_SYS_ADMIN, or use a virtual machine"
+    reason=$(unshare --mount true 2>&1) ||
+      die "root may not make mount namespaces here ($reason): start the container with CAP_SYS_ADMIN, or use a virtual machine"
     return
   fi
-  unshare --user --map-root-user true 2>/dev/null ||
-    die "ordinary users may not make user namespaces here. As root, set sysctl user.max_user_namespaces above 0 and, where
+  reason=$(unshare --user --map-root-user true 2>&1) ||
+    die "ordinary users may not make user namespaces here ($reason). As root, set sysctl user.max_user_namespaces above 0 and, where
   they exist, kernel.unprivileged_userns_clone=1 and kernel.apparmor_restrict_unprivileged_userns=0; or run this as root"
   unshare --user --map-root-user --map-auto true 2>/dev/null ||
     die "user '$(id -un)' has no range of subordinate ids, which unpacking packages needs. Once, as root:
