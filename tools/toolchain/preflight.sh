@@ -47,7 +47,7 @@ require_packages() {
   install LLVM 21 or newer, ROCm 7 or newer, CMake, Ninja and the libraries that CMake asks for"
   command -v mmdebstrap >/dev/null || missing+=(mmdebstrap)
   [ -r "$keyring" ] || missing+=(debian-archive-keyring)
-  command -v unshare >/dev/null || missing+=(util-linux)
+  command -v mount >/dev/null || missing+=(mount) # the smallest containers lack it
   if [ "$EUID" = 0 ]; then
     command -v bwrap >/dev/null || missing+=(bubblewrap)
     [ ${#missing[@]} = 0 ] || install_on_host "${missing[@]}"
