@@ -13,16 +13,16 @@ namespace monojit::emulator {
 
 enum class Chip : std::uint8_t { kGfx942, kGfx950 };
 
-/// How a matrix core adds up its products. What AMD's cores do is not documented; `kCdna3` is a published model fitted to
-/// MI300X, and an assumption for gfx950. A kernel that is right under one model only is not right.
+/// How a matrix core adds up its products. What AMD's cores do is not documented; `kCdna3` is a published model fitted
+/// to MI300X, and an assumption for gfx950. A kernel that is right under one model only is not right.
 enum class MatrixModel : std::uint8_t {
   kCdna3,     ///< groups of products summed with 24 fraction bits; scaled forms: one rounding for each block of 32 k
   kFmaChain,  ///< one f32 fused multiply-add for each k, rising
   kExact,     ///< the whole sum exactly, rounded once
 };
 
-/// Operands of one MFMA. EXEC plays no part: all 64 lanes are read and written. `d` may be the same rows as a, b or c, or
-/// overlap them: everything is read before anything is written.
+/// Operands of one MFMA. EXEC plays no part: all 64 lanes are read and written. `d` may be the same rows as a, b or c,
+/// or overlap them: everything is read before anything is written.
 struct TileArguments {
   const std::uint32_t* a;  ///< first row of A's tuple
   const std::uint32_t* b;  ///< first row of B's tuple
@@ -43,9 +43,10 @@ struct TileArguments {
 
 using TileFunction = void (*)(const TileArguments&);
 
-/// The function for an MFMA, by its assembler mnemonic ("v_mfma_f32_16x16x32_bf16", "v_mfma_scale_f32_16x16x128_f8f6f4";
-/// the older spelling "v_mfma_f32_16x16x16bf16_1k" too), built for the best instruction set this host has.
-/// Null if the chip has no such MFMA or it is not emulated (the sparse v_smfmac_* forms).
+/// The function for an MFMA, by its assembler mnemonic ("v_mfma_f32_16x16x32_bf16",
+/// "v_mfma_scale_f32_16x16x128_f8f6f4"; the older spelling "v_mfma_f32_16x16x16bf16_1k" too), built for the best
+/// instruction set this host has. Null if the chip has no such MFMA or it is not emulated (the sparse v_smfmac_*
+/// forms).
 [[nodiscard]] TileFunction find_tile(std::string_view mnemonic, Chip chip, MatrixModel model);
 
 /// The same for a given host instruction set, which the host must have.
