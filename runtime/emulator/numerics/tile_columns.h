@@ -1,0 +1,133 @@
+// What the tile kernels share: a vector holds rows of A, the columns of B are walked one by one. Kernels run on decode
+// batches whose unused columns are copies of the last one, so each run of equal columns is computed once.
+#pragma once
+
+#include "runtime/emulator/numerics/matrix.h"
+#include "runtime/emulator/numerics/matrix_shape.h"
+#include "runtime/emulator/numerics/matrix_vector.h"
+
+namespace monojit::emulator::matrix::inline MONOJIT_HOST_ISA_NAMESPACE {
+
+inline constexpr int kLanes = 64;
+
+typedef float Quad __attribute__((vector_size(16), may_alias));  // NOLINT(modernize-use-using)
+
+/// Reads four rows of four floats, writes their transpose.
+MONOJIT_LANE_FUNCTION void transpose_quad(const float* const (&from)[4], float* const (&to)[4]) {
+  const auto r0 = load<Quad>(from[0]);
+  const auto r1 = load<Quad>(from[1]);
+  const auto r2 = load<Quad>(from[2]);
+  const auto r3 = load<Quad>(from[3]);
+  const Quad low01 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
+  const Quad high01 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
+  const Quad low23 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
+  const Quad high23 = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
+  store(to[0], __builtin_shufflevector(low01, low23, 0, 1, 4, 5));
+  store(to[1], __builtin_shufflevector(low01, low23, 2, 3, 6, 7));
+  store(to[2], __builtin_shufflevector(high01, high23, 0, 1, 4, 5));
+  store(to[3], __builtin_shufflevector(high01, high23, 2, 3, 6, 7));
+}
+
+/// The columns of one tile's result, and which of them are computed.
+template <int M, int N>
+struct Columns {
+  alignas(64) float value[N][M];  ///< C, then D, one column after the other
+  std::uint8_t source[N];         ///< the computed column that this one equals
+  std::uint8_t computed[N];       ///< numbers of the computed columns
+  int count = 0;
+
+  /// Offset of rows 4*quad .. 4*quad+3 in C or D: rows of registers at + 64*r, columns at + j.
+  static constexpr int quad_offset(int quad) {
+    constexpr int kGroups = 64 / N;
+    return kLanes * 4 * (quad / kGroups) + N * (quad % kGroups);
+  }
+
+  /// Finds the columns of B (and of C and of B's scales, both optional) that equal their left neighbour.
+  void find_equal(const std::uint32_t* b, int b_rows, const std::uint32_t* c, const std::uint32_t* scale = nullptr) {
+    alignas(64) std::uint32_t difference[kLanes] = {};
+    for (int row = 0; row < b_rows; ++row) add_differences(b + kLanes * row, difference);
+    if (c != nullptr)
+      for (int row = 0; row < M * N / kLanes; ++row) add_differences(c + kLanes * row, difference);
+    if (scale != nullptr) add_differences(scale, difference);
+    for (int group = 1; group < kLanes / N; ++group)
+      for (int j = 0; j < N; ++j) difference[j] |= difference[j + group * N];
+    count = 0;
+    for (int j = 0; j < N; ++j) {
+      if (j == 0 || difference[j] != 0) computed[count++] = static_cast<std::uint8_t>(j);
+      source[j] = computed[count - 1];
+    }
+  }
+
+  void load_c(const TileArguments& arguments) {
+    if (arguments.c == nullptr) {
+      const float constant = numerics::as_float(static_cast<std::uint32_t>(arguments.c_constant));
+      for (int n = 0; n < count; ++n)
+        for (int i = 0; i < M; ++i) value[computed[n]][i] = constant;
+      return;
+    }
+    const float* c = reinterpret_cast<const float*>(arguments.c);
+    for (int quad = 0; quad < M / 4; ++quad)
+      for (int j = 0; j < N; j += 4) {
+        const float* from = c + quad_offset(quad) + j;
+        transpose_quad(
+            {from, from + kLanes, from + 2 * kLanes, from + 3 * kLanes},
+            {&value[j][4 * quad], &value[j + 1][4 * quad], &value[j + 2][4 * quad], &value[j + 3][4 * quad]});
+      }
+  }
+
+  void store_d(std::uint32_t* rows) const {
+    float* d = reinterpret_cast<float*>(rows);
+    for (int quad = 0; quad < M / 4; ++quad)
+      for (int j = 0; j < N; j += 4) {
+        float* to = d + quad_offset(quad) + j;
+        transpose_quad({&value[source[j]][4 * quad], &value[source[j + 1]][4 * quad], &value[source[j + 2]][4 * quad],
+                        &value[source[j + 3]][4 * quad]},
+                       {to, to + kLanes, to + 2 * kLanes, to + 3 * kLanes});
+      }
+  }
+
+ private:
+  static void add_differences(const std::uint32_t* row, std::uint32_t* difference) {
+    for (int lane = 1; lane < kLanes; ++lane) difference[lane] |= row[lane] ^ row[lane - 1];
+  }
+};
+
+/// One group's sum of products and the running value: `products` in units of 2^(exponent - 24), below 2^30 of them.
+/// Everything is rounded down to the 24th fraction bit of the larger exponent (the products to the 32nd), then to 32
+/// significant bits, then to f32. With kDropSmall a running value more than 25 places below the products counts as
+/// zero. Lanes without a product have an exponent below -300 and products 0. Sets lanes of `bad` whose c is not finite.
+template <bool kDropSmall>
+MONOJIT_LANE_FUNCTION F32 add_group(I32 products, I32 exponent, F32 c, I32& bad) {
+  const I32 c_bits = reinterpret<I32>(c);
+  const I32 c_field = (c_bits >> 23) & 255;
+  bad |= c_field == 255;
+  const I32 c_exponent = larger(c_field, splat(1)) - 127;
+  const I32 near = c_exponent <= exponent;
+
+  // The products' exponent is the larger: c is cut to whole units, the int-to-float conversion is the one rounding. The
+  // minimum keeps a tiny negative c, which scaling may flush, below zero: it must give -1.
+  const F32 steered = c < splat(0.0F) ? splat(-0.5F) : splat(3e38F);
+  const F32 scaled = c * power_of_two(24 - exponent);
+  const F32 kept = scaled < steered ? scaled : steered;
+  const I32 cut = truncate(kept);
+  I32 whole = cut + reinterpret<I32>(to_float(cut) > kept);
+  if constexpr (kDropSmall) whole &= c_exponent >= exponent - 25;
+  const F32 near_sum = to_float(products + whole) * power_of_two(exponent - 24);
+  if (!any(~near)) return near_sum;
+
+  // c's exponent is the larger: c has no bits to cut; the sum of at most 41 bits is exact in double.
+  const I32 drop = smaller(larger(c_exponent - exponent - 8, splat(0)), splat(31));
+  const F64Pair unit = power_of_two_f64(larger(exponent - 24, c_exponent - 32));
+  const F64Pair wide_products = widen(products >> drop);
+  const F64Pair wide_c = widen(c);
+  F64Pair total = {fused(wide_products.low, unit.low, wide_c.low), fused(wide_products.high, unit.high, wide_c.high)};
+  constexpr std::int64_t kBelow32 = (1 << 21) - 1;  // mantissa bits past the 32nd significant one
+  const auto round_down = [](F64 x) {
+    const I64 bits = reinterpret<I64>(x);
+    return reinterpret<F64>((bits + ((bits < 0) & kBelow32)) & ~kBelow32);
+  };
+  total = {round_down(total.low), round_down(total.high)};
+  return near ? near_sum : narrow(total);
+}
+
+}  // namespace monojit::emulator::matrix::inline MONOJIT_HOST_ISA_NAMESPACE

@@ -1,0 +1,167 @@
+// f8f6f4 tiles: the dot product of 32 k is exact, scaled and added to C with one rounding; blocks in rising k. FP4 by
+// FP4 goes through bytes, everything else through doubles.
+#include "runtime/emulator/numerics/tile_scaled.h"
+
+#include "runtime/emulator/numerics/tile_kernels.h"
+
+namespace monojit::emulator::matrix::inline MONOJIT_HOST_ISA_NAMESPACE {
+namespace {
+
+constexpr int kFp4 = 4;
+constexpr int kDoubleBits = 53;
+
+/// x + y rounded to odd, so that rounding it once more to f32 is as good as rounding the exact sum.
+MONOJIT_LANE_FUNCTION F64 add_to_odd(F64 x, F64 y) {
+  const F64 sum = x + y;
+  const F64 y_part = sum - x;
+  const F64 error = (x - (sum - y_part)) + (y - y_part);
+  const I64 bits = reinterpret<I64>(sum);
+  const I64 inexact = error != splat(0.0);  // -1 where true
+  const I64 towards_zero = (reinterpret<I64>(error) ^ bits) < 0;
+  const I64 step = ((1 + 2 * towards_zero) & inexact) & -(~bits & 1);
+  return reinterpret<F64>(bits + step);
+}
+
+template <int M, int K>
+struct ScaledTile {
+  ScaledSide<M, K> a;
+  ScaledSide<M, K> b;
+  ScaleCodes<M, K> a_scale;
+  ScaleCodes<M, K> b_scale;
+  Columns<M, M> columns;
+
+  /// Whether a block's dot product fits a double.
+  static bool is_exact(const Spread& x, const Spread& y) {
+    if (x.smallest > x.largest || y.smallest > y.largest) return true;  // all zero
+    const int top = x.largest + y.largest + 2 + 5;                      // 32 products below 4 * 2^exponent each
+    const int bottom = x.smallest + y.smallest - x.mantissa_bits - y.mantissa_bits;
+    return top - bottom <= kDoubleBits;
+  }
+
+  void add_block(int block, int row, int j) {
+    F64Pair sum = {};
+    for (int k = kScaleBlock * block; k < kScaleBlock * (block + 1); ++k) {
+      const F64 factor = splat(b.value[k][j]);
+      sum.low = fused(load<F64>(&a.value[k][row]), factor, sum.low);
+      sum.high = fused(load<F64>(&a.value[k][row + kWidth / 2]), factor, sum.high);
+    }
+    const I32 exponent = load<I32>(&a_scale.code[block][row]) + (b_scale.code[block][j] - 2 * kUnitScale);
+    const F64Pair scaled = sum * power_of_two_f64(exponent);
+    const F64Pair c = widen(load<F32>(&columns.value[j][row]));
+    store(&columns.value[j][row], narrow({add_to_odd(scaled.low, c.low), add_to_odd(scaled.high, c.high)}));
+  }
+
+  /// False if C or a result on the way is not finite: NaN and Inf go by other rules.
+  [[nodiscard]] bool is_finite() const {
+    std::uint32_t largest = 0;
+    for (int n = 0; n < columns.count; ++n)
+      for (int i = 0; i < M; ++i) {
+        const std::uint32_t size = numerics::magnitude(numerics::as_bits(columns.value[columns.computed[n]][i]));
+        largest = size > largest ? size : largest;
+      }
+    return largest < numerics::kF32Infinity;
+  }
+};
+
+/// Twice the value of each E2M1 code.
+constexpr std::int8_t kTwiceFp4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+constexpr int kFp4Bias = 12;  // makes B's bytes unsigned
+
+/// FP4 as bytes, four k a word; the order of k within a block is that of the nibbles, the same for A and B.
+template <int M, int K>
+struct Fp4Tile {
+  static constexpr int kBlocks = K / kScaleBlock;
+  static constexpr int kWords = kScaleBlock / 4;
+
+  alignas(64) std::int32_t a[kBlocks][kWords][M];
+  alignas(64) std::int32_t b[kBlocks][kWords][M];
+  alignas(64) std::int32_t a_sum[kBlocks][M];  // of a block, times the bias
+
+  void unpack(const std::uint32_t* a_rows, const std::uint32_t* b_rows) {
+    for (int block = 0; block < kBlocks; ++block)
+      for (int row = 0; row < M; row += kWidth) {
+        I32 sum = {};
+        for (int r = 0; r < kWords / 2; ++r) {
+          const int lane = kLanes * r + M * block + row;
+          const auto a_word = load<U32>(a_rows + lane);
+          const auto b_word = load<U32>(b_rows + lane);
+          for (int half = 0; half < 2; ++half) {
+            const I8 a_bytes = look_up(kTwiceFp4, reinterpret<I8>((a_word >> (4 * half)) & 0x0F0F0F0FU));
+            const I8 b_bytes = look_up(kTwiceFp4, reinterpret<I8>((b_word >> (4 * half)) & 0x0F0F0F0FU));
+            store(&a[block][2 * r + half][row], a_bytes);
+            store(&b[block][2 * r + half][row], b_bytes + static_cast<std::int8_t>(kFp4Bias));
+            sum += multiply_add_halves(multiply_add_bytes(I8{} + std::int8_t{1}, a_bytes), I16{} + std::int16_t{1});
+          }
+        }
+        store(&a_sum[block][row], sum * kFp4Bias);
+      }
+  }
+
+  /// Four times the dot product of a block: |sum of 8 byte products| < 32768 fits the 16-bit lanes.
+  MONOJIT_LANE_FUNCTION I32 dot(int block, int row, int j) const {
+    I16 sum = {};
+    for (int word = 0; word < kWords; ++word)
+      sum += multiply_add_bytes(reinterpret<I8>(splat(b[block][word][j])), load<I8>(&a[block][word][row]));
+    return multiply_add_halves(sum, I16{} + std::int16_t{1}) - load<I32>(&a_sum[block][row]);
+  }
+};
+
+/// False if a scale is too far out for f32: its product with a dot product has to be one.
+template <int M, int K>
+bool fp4_tile(const TileArguments& arguments) {
+  ScaleCodes<M, K> a_scale;
+  ScaleCodes<M, K> b_scale;
+  if (!a_scale.unpack(arguments.scale_a, arguments.scale_byte_a)) return false;
+  if (!b_scale.unpack(arguments.scale_b, arguments.scale_byte_b)) return false;
+  Fp4Tile<M, K> tile;
+  tile.unpack(arguments.a, arguments.b);
+  Columns<M, M> columns;
+  columns.find_equal(arguments.b, M * K / 8 / kLanes, arguments.c, arguments.scale_b);
+  columns.load_c(arguments);
+
+  I32 bad = {};
+  for (int row = 0; row < M; row += kWidth)
+    for (int block = 0; block < K / kScaleBlock; ++block) {
+      const I32 row_scale = load<I32>(&a_scale.code[block][row]);
+      for (int n = 0; n < columns.count; ++n) {
+        const int j = columns.computed[n];
+        const I32 scale = row_scale + (b_scale.code[block][j] - 2 * kUnitScale - 2);
+        bad |= (scale < -126) | (scale > 126);
+        const F32 c = load<F32>(&columns.value[j][row]);
+        bad |= (reinterpret<I32>(c) & 0x7F800000) == 0x7F800000;
+        store(&columns.value[j][row], fused(to_float(tile.dot(block, row, j)), power_of_two(scale), c));
+      }
+    }
+  if (any(bad)) return false;
+  columns.store_d(arguments.d);
+  return true;
+}
+
+}  // namespace
+
+template <int M, int K>
+bool scaled_tile(const TileArguments& arguments) {
+  if (arguments.fp16_ovfl) return false;
+  if (arguments.cbsz == kFp4 && arguments.blgp == kFp4 && fp4_tile<M, K>(arguments)) return true;
+  ScaledTile<M, K> tile;
+  if (!tile.a_scale.unpack(arguments.scale_a, arguments.scale_byte_a)) return false;
+  if (!tile.b_scale.unpack(arguments.scale_b, arguments.scale_byte_b)) return false;
+  const Spread a = tile.a.unpack(arguments.cbsz, arguments.a);
+  const Spread b = tile.b.unpack(arguments.blgp, arguments.b);
+  if (a.special || b.special || !ScaledTile<M, K>::is_exact(a, b)) return false;
+  tile.columns.find_equal(arguments.b, arguments.blgp < 2 ? 8 : (arguments.blgp < kFp4 ? 6 : 4), arguments.c,
+                          arguments.scale_b);
+  tile.columns.load_c(arguments);
+  if (!tile.is_finite()) return false;
+  for (int row = 0; row < M; row += kWidth)
+    for (int block = 0; block < K / kScaleBlock; ++block)
+      for (int n = 0; n < tile.columns.count; ++n) tile.add_block(block, row, tile.columns.computed[n]);
+  if (!tile.is_finite()) return false;
+  tile.columns.store_d(arguments.d);
+  return true;
+}
+
+template bool scaled_tile<16, 128>(const TileArguments&);
+template bool scaled_tile<32, 64>(const TileArguments&);
+
+}  // namespace monojit::emulator::matrix::inline MONOJIT_HOST_ISA_NAMESPACE
