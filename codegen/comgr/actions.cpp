@@ -1,0 +1,61 @@
+#include "codegen/comgr/actions.h"
+
+#include <fmt/format.h>
+
+#include "codegen/comgr/handles.h"
+#include "codegen/comgr/library.h"
+#include "codegen/error.h"
+
+namespace monojit::codegen::comgr {
+namespace {
+
+struct Action {
+  amd_comgr_action_kind_t kind;
+  amd_comgr_data_kind_t from;
+  amd_comgr_data_kind_t to;
+  const char* input_name;
+  const char* what;
+};
+
+constexpr Action kCodegen = {AMD_COMGR_ACTION_CODEGEN_BC_TO_RELOCATABLE, AMD_COMGR_DATA_KIND_BC,
+                             AMD_COMGR_DATA_KIND_RELOCATABLE, "kernel.bc", "code generation"};
+constexpr Action kLink = {AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE, AMD_COMGR_DATA_KIND_RELOCATABLE,
+                          AMD_COMGR_DATA_KIND_EXECUTABLE, "kernel.o", "linking"};
+
+std::string log_of(const DataSet& results) {
+  std::string log;
+  for (std::size_t i = 0; i < results.count(AMD_COMGR_DATA_KIND_LOG); ++i) {
+    const std::vector<std::byte> bytes = results.bytes(AMD_COMGR_DATA_KIND_LOG, i);
+    log.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  while (!log.empty() && (log.back() == '\n' || log.back() == '\0')) log.pop_back();
+  return log;
+}
+
+ActionResult run(const Action& action, std::span<const std::byte> input, std::string_view arch,
+                 std::span<const std::string> options) {
+  const Library& library = Library::instance();
+  DataSet inputs(library);
+  inputs.add(Data(library, action.from, action.input_name, input));
+  const DataSet results(library);
+  const ActionInfo info(library, fmt::format("amdgcn-amd-amdhsa--{}", arch), options);
+  const amd_comgr_status_t status = library.do_action(action.kind, info.get(), inputs.get(), results.get());
+  std::string log = log_of(results);
+  if (status != AMD_COMGR_STATUS_SUCCESS || results.count(action.to) != 1) {
+    throw CodegenError(fmt::format("comgr {} ({}) failed at {} for {}: {}", library.version(), library.path(),
+                                   action.what, arch, log.empty() ? "it gave no reason" : log));
+  }
+  return {results.bytes(action.to, 0), std::move(log)};
+}
+
+}  // namespace
+
+ActionResult codegen(std::span<const std::byte> bitcode, std::string_view arch, std::span<const std::string> options) {
+  return run(kCodegen, bitcode, arch, options);
+}
+
+ActionResult link(std::span<const std::byte> relocatable, std::string_view arch) {
+  return run(kLink, relocatable, arch, {});
+}
+
+}  // namespace monojit::codegen::comgr

@@ -1,0 +1,144 @@
+// Measures what optimisation pipelines cost and give, as docs/codegen-pipeline.md tells: for each pipeline the
+// processor time of its passes, of comgr's code generation and of linking, and the code that came out.
+//   monojit_pipeline_study [--arch gfx950] [--repeat 5] [--stages N --unroll N | --ir FILE.ll]
+//                          [--passes PIPELINE] [--option CLANG_OPTION]...
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "codegen/bitcode.h"
+#include "codegen/comgr/actions.h"
+#include "codegen/object/code_object.h"
+#include "codegen/optimise.h"
+#include "tests/codegen/sample_kernels.h"
+
+namespace monojit::codegen::test {
+namespace {
+
+struct Settings {
+  std::string arch = "gfx950";
+  int repeat = 5;
+  int stages = 8;
+  int unroll = 8;
+  std::string ir_file;
+  std::vector<std::string> options;
+  std::string passes;
+  bool single = false;
+};
+
+struct Candidate {
+  std::string name;
+  std::string passes;
+  std::vector<std::string> options;
+};
+
+double cpu_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+std::vector<Candidate> candidates() {
+  const std::vector<std::string> alone = {"-O3", "-Xclang", "-disable-llvm-passes"};
+  return {
+      {"comgr -O3", "", {"-O3"}},
+      {"comgr -O2", "", {"-O2"}},
+      {"comgr -O1", "", {"-O1"}},
+      {"codegen alone -O3", "", alone},
+      {"sroa", "function(sroa)", alone},
+      {"sroa,early-cse", "function(sroa,early-cse<memssa>)", alone},
+      {"sroa,early-cse,instcombine", "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>)", alone},
+      {"sroa,early-cse,instcombine,simplifycfg",
+       "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)", alone},
+      {"+licm",
+       "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse)", alone},
+      {"+gvn",
+       "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-"
+       "verify-fixpoint>)",
+       alone},
+      {"own default<O3>", "default<O3>", alone},
+      {"own default<O1>", "default<O1>", alone},
+  };
+}
+
+struct Outcome {
+  double passes = 1e30, codegen = 1e30, link = 1e30, first = 0;
+  std::size_t object_bytes = 0;
+  KernelMetadata kernel;
+};
+
+Outcome measure(const Candidate& candidate, const Settings& settings, const std::string& assembly) {
+  Outcome best;
+  for (int i = 0; i < settings.repeat; ++i) {
+    ParsedModule parsed(assembly);
+    const double start = cpu_ms();
+    optimise(*parsed.module, settings.arch, candidate.passes);
+    const double optimised = cpu_ms();
+    const auto relocatable = comgr::codegen(bitcode_of(*parsed.module), settings.arch, candidate.options);
+    const double generated = cpu_ms();
+    const auto linked = comgr::link(relocatable.bytes, settings.arch);
+    const double end = cpu_ms();
+    if (i == 0) best.first = end - start;
+    best.passes = std::min(best.passes, optimised - start);
+    best.codegen = std::min(best.codegen, generated - optimised);
+    best.link = std::min(best.link, end - generated);
+    best.object_bytes = linked.bytes.size();
+    best.kernel = CodeObject(linked.bytes).kernels().at(0);
+  }
+  return best;
+}
+
+Settings parse(int argc, char** argv) {
+  Settings settings;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string flag = argv[i];
+    const std::string value = argv[i + 1];
+    if (flag == "--arch") settings.arch = value;
+    if (flag == "--repeat") settings.repeat = std::stoi(value);
+    if (flag == "--stages") settings.stages = std::stoi(value);
+    if (flag == "--unroll") settings.unroll = std::stoi(value);
+    if (flag == "--ir") settings.ir_file = value;
+    if (flag == "--option") settings.options.push_back(value);
+    if (flag == "--passes") settings.passes = value;
+    if (flag == "--option" || flag == "--passes") settings.single = true;
+  }
+  return settings;
+}
+
+std::string source_of(const Settings& settings) {
+  if (settings.ir_file.empty()) return study_assembly(settings.stages, settings.unroll);
+  std::ifstream file(settings.ir_file);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+int run(const Settings& settings) {
+  const std::string assembly = source_of(settings);
+  std::cout << fmt::format("{} IR instructions, {}, best of {}; processor ms\n",
+                           ParsedModule(assembly).module->getInstructionCount(), settings.arch, settings.repeat);
+  std::cout << fmt::format("{:40} {:>8} {:>8} {:>6} {:>8} {:>8} {:>6} {:>6} {:>6} {:>8} {:>8}\n", "pipeline", "passes",
+                           "codegen", "link", "sum", "first", "vgpr", "agpr", "sgpr", "spills", "code B");
+  std::vector<Candidate> list = candidates();
+  if (settings.single) list = {{settings.passes, settings.passes, settings.options}};
+  for (const Candidate& candidate : list) {
+    const Outcome o = measure(candidate, settings, assembly);
+    const Resources& r = o.kernel.resources;
+    std::cout << fmt::format("{:40} {:8.1f} {:8.1f} {:6.1f} {:8.1f} {:8.1f} {:6} {:6} {:6} {:>8} {:8}\n",
+                             candidate.name, o.passes, o.codegen, o.link, o.passes + o.codegen + o.link, o.first,
+                             r.vgpr, r.agpr, r.sgpr, fmt::format("{}+{}", r.vgpr_spills, r.sgpr_spills), r.code_bytes)
+              << std::flush;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace monojit::codegen::test
+
+int main(int argc, char** argv) { return monojit::codegen::test::run(monojit::codegen::test::parse(argc, argv)); }
