@@ -1,0 +1,20 @@
+#pragma once
+
+// All that an emitter needs. A kernel's code is written against these headers and sees no LLVM.
+#include "ir/atomic.h"
+#include "ir/buffer.h"
+#include "ir/control.h"
+#include "ir/convert.h"
+#include "ir/error.h"
+#include "ir/kernel.h"
+#include "ir/lane.h"
+#include "ir/lds.h"
+#include "ir/math.h"
+#include "ir/memory.h"
+#include "ir/mfma.h"
+#include "ir/mx.h"
+#include "ir/pointer.h"
+#include "ir/sync.h"
+#include "ir/target.h"
+#include "ir/value.h"
+#include "ir/var.h"
