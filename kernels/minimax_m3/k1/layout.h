@@ -13,6 +13,7 @@ inline constexpr int kHeadDim = 128;
 inline constexpr int kRotaryDim = 64;
 inline constexpr int kQHeads = 16;  // of this rank
 inline constexpr int kMaxTokens = 16;
+inline constexpr int kSelfNormTokens = 2;  // up to here every GEMV workgroup normalises for itself
 
 inline constexpr int kWorkgroups = 256;
 inline constexpr int kThreads = 512;
@@ -42,7 +43,9 @@ inline constexpr int kPageTokens = 16;
 inline constexpr int kPageBytes = kPageTokens * kHeadDim;
 
 /// Scratch: byte offsets of regions. A pair is 8 bytes, {value, tag}.
-inline constexpr std::int64_t kScratchQkv = 0;  // pairs [tokens][kRows]
+inline constexpr std::int64_t kScratchQkv = 0;           // pairs [tokens][kRows]
+inline constexpr std::int64_t kScratchX8 = 376832;       // plain FP8 [tokens][6144], above kSelfNormTokens tokens
+inline constexpr std::int64_t kScratchX8Scale = 573440;  // pairs [tokens]
 inline constexpr std::int64_t kScratchBytes = 576256;
 inline constexpr int kLayerSlots = 128;  // tag = step * kLayerSlots + layer + 1
 inline constexpr int kMaxLayer = 126;
@@ -65,7 +68,7 @@ inline constexpr Argument kK1Arguments[] = {
     {"cos_sin", kPointer, 8, false, "bf16 [max_pos][64]: cosines 0..31, sines 32..63"},
     {"positions", kPointer, 8, false, "int64 [S]: row of cos_sin; the low dword counts"},
     {"slot_mapping", kPointer, 8, false, "int64 [S]: cache slot, negative: no insert; the low dword counts"},
-    {"k_cache", kPointer, 8, true, "FP8 pages [16][16][16]: K insert"},
+    {"k_cache", kPointer, 8, true, "FP8 pages [8][16][16]: K insert"},
     {"v_cache", kPointer, 8, true, "FP8 pages [128][16]: V insert"},
     {"k_scale", kPointer, 8, true, "f32 [pages][16] (scalar_read: [1])"},
     {"v_scale", kPointer, 8, true, "f32 [pages][16] (scalar_read: [1])"},

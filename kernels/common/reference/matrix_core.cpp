@@ -1,0 +1,193 @@
+#include "kernels/common/reference/matrix_core.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <string>
+
+#include "kernels/common/error.h"
+
+// The "cdna3" model for FP8: an MFMA walks k in groups of 16. A group adds its products of even and of odd k
+// separately, each cut towards zero 24 bits below its own largest exponent, joins the two sums and the running f32 with
+// rounding down at fixed distances, and rounds to f32. Every quantity is a small integer times a known power of two.
+namespace monojit::kernels::reference {
+namespace {
+
+constexpr int kGroup = 16;
+constexpr int kSumBits = 24;   // fraction bits that products, sums and the addend keep below the largest exponent
+constexpr int kJoinBits = 32;  // fraction bits of the joined sum
+constexpr int kFinalBits = 31;
+constexpr int kF32Bias = 127;
+constexpr int kF32Fraction = 23;
+constexpr int kLeastExponent = -126;
+
+/// A row's products of one parity: their exact sum in units of 2^(exponent - 24). All zero: sum 0, exponent -127.
+struct ParitySums {
+  std::array<std::int32_t, kMfmaRows> sum{};
+  std::array<std::int32_t, kMfmaRows> exponent{};
+};
+
+ParitySums sum_parity(const Fp8Rows& a, const Fp8Column& b, int first) {
+  std::array<float, kMfmaRows> largest{};
+  for (int k = first; k < first + kGroup; k += 2) {
+    for (int row = 0; row < kMfmaRows; ++row) {
+      const float power = a.power[k][row] * b.power[k];
+      largest[row] = largest[row] < power ? power : largest[row];
+    }
+  }
+  ParitySums result;
+  std::array<float, kMfmaRows> unit{};  // 2^(24 - exponent)
+  for (int row = 0; row < kMfmaRows; ++row) {
+    const auto bits = std::bit_cast<std::int32_t>(largest[row]);
+    result.exponent[row] = (bits >> kF32Fraction) - kF32Bias;
+    unit[row] = std::bit_cast<float>(((kF32Bias + kSumBits + kF32Bias) << kF32Fraction) - bits);
+  }
+  for (int k = first; k < first + kGroup; k += 2) {
+    for (int row = 0; row < kMfmaRows; ++row) {
+      // Both products are exact, and the conversion cuts towards zero.
+      result.sum[row] += static_cast<std::int32_t>(a.value[k][row] * b.value[k] * unit[row]);
+    }
+  }
+  return result;
+}
+
+std::int64_t floor_shift(std::int64_t value, int right) {
+  return right >= 0 ? value >> std::min(right, 63) : value * (std::int64_t{1} << -right);
+}
+
+int exponent_of(std::int64_t magnitude) { return std::bit_width(static_cast<std::uint64_t>(magnitude)) - 1; }
+
+double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::int64_t>(1023 + exponent) << 52); }
+
+/// Joins a sum in units of 2^(ed - 24) and the addend.
+float join(std::int64_t sum, int ed, float c) {
+  const auto bits = std::bit_cast<std::uint32_t>(c);
+  const int encoded = static_cast<int>((bits >> kF32Fraction) & 0xFF);
+  if (encoded == 0xFF) return c;  // infinities and NaNs stay
+  const int ec = std::max(encoded - kF32Bias, kLeastExponent);
+  const std::int64_t fraction = bits & 0x7FFFFFU;
+  const std::int64_t magnitude = encoded == 0 ? fraction : fraction | 0x800000;
+  const std::int64_t significand = (bits >> 31) != 0 ? -magnitude : magnitude;  // units of 2^(ec - 23)
+  const int top = std::max(ed, ec);
+  // From here on in units of 2^(top - 32).
+  std::int64_t total = floor_shift(sum, top - ed - (kJoinBits - kSumBits));
+  if (ec >= top - kSumBits - 1) {
+    total += floor_shift(significand, top - ec + kF32Fraction - kSumBits) * (std::int64_t{1} << (kJoinBits - kSumBits));
+  }
+  if (total == 0) return 0;
+  const int unit = top - kJoinBits;
+  const int exponent = std::max(exponent_of(std::llabs(total)) + unit, kLeastExponent);
+  const int cut = std::max(exponent - kFinalBits - unit, 0);
+  total = (total >> cut) * (std::int64_t{1} << cut);
+  return static_cast<float>(static_cast<double>(total) * power_of_two(unit));
+}
+
+void add_group(const Fp8Rows& a, const Fp8Column& b, int first, MfmaColumn& c) {
+  const ParitySums even = sum_parity(a, b, first);
+  const ParitySums odd = sum_parity(a, b, first + 1);
+  for (int row = 0; row < kMfmaRows; ++row) {
+    const int ed = std::max(even.exponent[row], odd.exponent[row]);
+    const std::int64_t sum =
+        floor_shift(even.sum[row], ed - even.exponent[row]) + floor_shift(odd.sum[row], ed - odd.exponent[row]);
+    c[row] = join(sum, ed, c[row]);
+  }
+}
+
+void add_chain(const Fp8Rows& a, const Fp8Column& b, MfmaColumn& c) {
+  for (int k = 0; k < kMfmaK; ++k) {
+    // The product has 8 significant bits: rounding it is no step of its own.
+    for (int row = 0; row < kMfmaRows; ++row) c[row] = c[row] + a.value[k][row] * b.value[k];
+  }
+}
+
+/// sum + c with a single rounding to f32.
+float add_rounded_once(double sum, double c) {
+  const double total = sum + c;
+  const double c_part = total - sum;
+  const double rest = (sum - (total - c_part)) + (c - c_part);  // what the addition lost, exactly
+  auto bits = std::bit_cast<std::int64_t>(total);
+  // Rounding to odd keeps the second rounding from seeing a false tie.
+  if (rest != 0 && (bits & 1) == 0) bits += (rest > 0) == (total > 0) ? 1 : -1;
+  return static_cast<float>(std::bit_cast<double>(bits));
+}
+
+void add_exact(const Fp8Rows& a, const Fp8Column& b, MfmaColumn& c) {
+  // Products are multiples of 2^-20 below 2^18, so sums of 32 are exact in double.
+  std::array<double, kMfmaRows> sum{};
+  for (int k = 0; k < kMfmaK; ++k) {
+    for (int row = 0; row < kMfmaRows; ++row) sum[row] += static_cast<double>(a.value[k][row] * b.value[k]);
+  }
+  for (int row = 0; row < kMfmaRows; ++row) c[row] = add_rounded_once(sum[row], c[row]);
+}
+
+template <std::size_t N>
+bool holds_nan(const std::array<float, N>& values) {
+  float sum = 0;  // all other values are finite and small
+  for (const float value : values) sum += value;
+  return std::isnan(sum);
+}
+
+void mfma_finite(MatrixModel model, const Fp8Rows& a, const Fp8Column& b, MfmaColumn& c) {
+  switch (model) {
+    case MatrixModel::kCdna3:
+      for (int first = 0; first < kMfmaK; first += kGroup) add_group(a, b, first, c);
+      break;
+    case MatrixModel::kFmaChain:
+      add_chain(a, b, c);
+      break;
+    case MatrixModel::kExact:
+      add_exact(a, b, c);
+      break;
+  }
+}
+
+void mfma_with_nan(MatrixModel model, Fp8Rows a, const Fp8Column& b, MfmaColumn& c) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  if (holds_nan(b.value)) {
+    c.fill(kNan);
+    return;
+  }
+  std::array<bool, kMfmaRows> poisoned{};
+  for (auto& k : a.value) {
+    for (int row = 0; row < kMfmaRows; ++row) {
+      if (!std::isnan(k[row])) continue;
+      poisoned[row] = true;
+      k[row] = 0;
+    }
+  }
+  mfma_finite(model, a, b, c);
+  for (int row = 0; row < kMfmaRows; ++row) {
+    if (poisoned[row]) c[row] = kNan;
+  }
+}
+
+}  // namespace
+
+MatrixModel matrix_model(std::string_view name) {
+  if (name == "cdna3") return MatrixModel::kCdna3;
+  if (name == "fma-chain") return MatrixModel::kFmaChain;
+  if (name == "exact") return MatrixModel::kExact;
+  throw UserError("monojit: unknown matrix core model \"" + std::string(name) + "\": use cdna3, fma-chain or exact");
+}
+
+MatrixModel emulated_matrix_model() {
+  const char* name = std::getenv("MONOJIT_EMULATOR_MATRIX");
+  return name == nullptr ? MatrixModel::kCdna3 : matrix_model(name);
+}
+
+void mfma_fp8(MatrixModel model, const Fp8Rows& a, const Fp8Column& b, MfmaColumn& c) {
+  MfmaColumn trace{};
+  for (const auto& k : a.value) {
+    for (int row = 0; row < kMfmaRows; ++row) trace[row] += k[row];
+  }
+  if (holds_nan(trace) || holds_nan(b.value)) {
+    mfma_with_nan(model, a, b, c);
+  } else {
+    mfma_finite(model, a, b, c);
+  }
+}
+
+}  // namespace monojit::kernels::reference

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "kernels/common/workload.h"
+
+namespace monojit::kernels::minimax_m3 {
+
+/// Data and host reference of K1. compare() follows the matrix core model of the emulated device.
+const Workload& k1_workload();
+
+}  // namespace monojit::kernels::minimax_m3
