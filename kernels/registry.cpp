@@ -2,12 +2,13 @@
 #include <fmt/ranges.h>
 
 #include "kernels/common/family.h"
+#include "kernels/example/row_norm/key.h"
 #include "kernels/minimax_m3/k1/key.h"
 
 namespace monojit::kernels {
 namespace {
 
-constexpr const Family* kFamilies[] = {&minimax_m3::kK1};
+constexpr const Family* kFamilies[] = {&example::kRowNorm, &minimax_m3::kK1};
 
 }  // namespace
 

@@ -22,8 +22,9 @@ class BuildKey;
 /// How a kernel has to be launched and what has to fit on the device at once.
 struct Launch {
   std::uint32_t workgroups = 0;
-  std::uint32_t workgroup_size = 0;  ///< threads
-  bool persistent = false;           ///< workgroups wait on each other: all of them must be resident together
+  std::uint32_t workgroup_size = 0;    ///< threads
+  bool persistent = false;             ///< workgroups wait on each other: all of them must be resident together
+  std::uint32_t min_waves_per_eu = 0;  ///< bounds the registers of a lane to 512 / this; 0: the compiler's choice
 };
 
 /// All that the host needs to know of one kernel family. Holds no LLVM: a run that only hits the cache uses nothing

@@ -8,7 +8,7 @@ namespace {
 constexpr auto kFields = plain_fields(kK1Fields);
 
 Launch launch(const BuildKey& /*key*/) {
-  return {.workgroups = kWorkgroups, .workgroup_size = kThreads, .persistent = true};
+  return {.workgroups = kWorkgroups, .workgroup_size = kThreads, .persistent = true, .min_waves_per_eu = 2};
 }
 
 void check(const BuildKey& /*key*/, std::string_view arch, std::vector<std::string>& reasons) {
