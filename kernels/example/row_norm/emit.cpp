@@ -9,13 +9,14 @@ namespace monojit::kernels::example {
 
 using namespace monojit::ir;
 
-void emit_row_norm(Kernel& kernel, const BuildKey& build_key) {
-  const RowNormKey key = row_norm_key(build_key);
-  const auto row = workgroup_id() * key.hidden;
+namespace {
+
+void norm_row(const Kernel& kernel, const RowNormKey& key, const Uniform<Int32>& row) {
+  const auto start = convert<Int64>(row) * key.hidden;
   const Int32 lane_element = lane_id() * kRowNormLaneElements;
-  const auto x = kernel.argument<Ptr<BFloat16, Global>>("x") + row + lane_element;
+  const auto x = kernel.argument<Ptr<BFloat16, Global>>("x") + start + lane_element;
   const auto g = kernel.argument<Ptr<BFloat16, Global>>("g") + lane_element;
-  const auto y = kernel.argument<Ptr<BFloat16, Global>>("y") + row + lane_element;
+  const auto y = kernel.argument<Ptr<BFloat16, Global>>("y") + start + lane_element;
 
   std::vector<Vec<Float32, kRowNormLaneElements>> elements;  // a host loop: unrolled, all loads in flight at once
   for (int i = 0; i < key.hidden; i += kRowNormStep) elements.push_back(extend<float>(load<kRowNormLaneElements>(x + i)));
@@ -31,6 +32,14 @@ void emit_row_norm(Kernel& kernel, const BuildKey& build_key) {
     const auto& slice = elements[static_cast<std::size_t>(i / kRowNormStep)];
     store(y + i, round_bf16((slice * Vec<Float32, kRowNormLaneElements>(rstd)) * weight));
   }
+}
+
+}  // namespace
+
+void emit_row_norm(Kernel& kernel, const BuildKey& build_key) {
+  const RowNormKey key = row_norm_key(build_key);
+  const Uniform<Int32> row = workgroup_id() * kRowNormWaves + wave_id();
+  If(row < key.rows, [&] { norm_row(kernel, key, row); });
 }
 
 }  // namespace monojit::kernels::example

@@ -8,7 +8,8 @@ namespace {
 constexpr auto kFields = plain_fields(kRowNormFields);
 
 Launch launch(const BuildKey& key) {
-  return {.workgroups = static_cast<std::uint32_t>(row_norm_key(key).rows), .workgroup_size = kRowNormLanes};
+  const int workgroups = (row_norm_key(key).rows + kRowNormWaves - 1) / kRowNormWaves;
+  return {.workgroups = static_cast<std::uint32_t>(workgroups), .workgroup_size = kRowNormWaves * kRowNormLanes};
 }
 
 void check(const BuildKey& key, std::string_view arch, std::vector<std::string>& reasons) {

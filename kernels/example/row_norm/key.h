@@ -12,11 +12,12 @@ struct RowNormKey {
 };
 
 inline constexpr int kRowNormLanes = 64;        // one wave a row
+inline constexpr int kRowNormWaves = 4;         // rows of a workgroup
 inline constexpr int kRowNormLaneElements = 8;  // consecutive elements of one load
 inline constexpr int kRowNormStep = kRowNormLanes * kRowNormLaneElements;
 
 inline constexpr KeyField<RowNormKey> kRowNormFields[] = {
-    required_integer<&RowNormKey::rows>("rows", "rows, a workgroup each", 1, 65535),
+    required_integer<&RowNormKey::rows>("rows", "rows, four a workgroup", 1, 65535),
     required_integer<&RowNormKey::hidden>("hidden", "elements of a row, a multiple of 512", kRowNormStep, 16384),
     float32<&RowNormKey::eps>("eps", "added to the mean square", 1e-6F),
 };

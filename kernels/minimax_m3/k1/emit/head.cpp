@@ -40,9 +40,7 @@ HeadInputs load_inputs(const Context& k, const Uniform<Int32>& task, const HeadL
 
 Dims poll_row(const Context& k, const Uniform<Int32>& task, const HeadLane& lane) {
   const std::array<Int32, kDims> bits = k.qkv.poll4(lane.token * kRows + task * kHeadDim + lane.dim);
-  Dims values;
-  for (int i = 0; i < kDims; ++i) values.set(i, bitcast<Float32>(bits[i]));
-  return values;
+  return bitcast<Dims>(Vec<Int32, kDims>(bits));
 }
 
 // §7.2, first half: (e * rsq(mean of squares + eps)) * (1 + g).
