@@ -148,5 +148,29 @@ CMAKE
   expect 0 "build/release was made with another toolchain: building it anew"
 }
 
+# The digest of a family's sources, as the build takes it.
+generator_digest() { # FOLDER SOURCE...
+  local folder=$1
+  shift
+  cmake "-DROOT=$folder" "-DSOURCES=$(IFS=';'; echo "$*")" -DNAMESPACE=x "-DHEADER=$work/digest.h" \
+    -P "$project/tools/cmake/WriteGeneratorDigest.cmake"
+  sed -n 's/.*kGeneratorDigest = "\([0-9a-f]*\)";/\1/p' "$work/digest.h"
+}
+
+case_generator_digest_follows_contents_and_names_and_not_the_place() {
+  local first
+  mkdir -p "$work/one/ir"
+  echo 'int a;' >"$work/one/ir/a.h"
+  echo 'int b;' >"$work/one/ir/b.cpp"
+  cp -r "$work/one" "$work/two"
+  first=$(generator_digest "$work/one" ir/a.h ir/b.cpp)
+  [[ $first =~ ^[0-9a-f]{64}$ ]] || fail "no digest: $first"
+  [ "$(generator_digest "$work/two" ir/a.h ir/b.cpp)" = "$first" ] || fail "another clone has another digest"
+  mv "$work/two/ir/a.h" "$work/two/ir/c.h"
+  [ "$(generator_digest "$work/two" ir/c.h ir/b.cpp)" != "$first" ] || fail "a new name has the old digest"
+  echo '// more' >>"$work/one/ir/b.cpp"
+  [ "$(generator_digest "$work/one" ir/a.h ir/b.cpp)" != "$first" ] || fail "an edit has the old digest"
+}
+
 [ "$(type -t "${1:-}")" = function ] || fail "no case '${1:-}'; cases: $(compgen -A function case_ | xargs)"
 "$1"
