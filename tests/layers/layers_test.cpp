@@ -45,8 +45,9 @@ const std::vector<Layer>& layers() {
        [](std::string_view p) { return within(p, "runtime/emulator"); },
        {"codegen"},
        {"llvm", "llvm-c", "hip"}},
+      // The one file behind the facade's C function; the facade's other files are the runtime's, which opens it.
       {"compiler",
-       [](std::string_view p) { return within(p, "runtime/compiler"); },
+       [](std::string_view p) { return p.starts_with("runtime/compiler/compiler_library"); },
        {"ir", "codegen", "cache", "kernels", "emitters", "runtime"},
        {"llvm"}},
       {"runtime", [](std::string_view p) { return within(p, "runtime"); }, {"cache", "kernels"}, {"hip"}},
@@ -105,7 +106,7 @@ TEST_CASE("An include that climbs is objected to") {
   CHECK_FALSE(objection("kernels/minimax_m3/k1/reference/norm.cpp", "kernels/minimax_m3/k1/emitter/norm.h").empty());
   CHECK_FALSE(objection("kernels/minimax_m3/k1/emitter/norm.cpp", "kernels/minimax_m3/k1/reference/norm.h").empty());
   CHECK_FALSE(objection("runtime/jit.cpp", "codegen/compile.h").empty());
-  CHECK_FALSE(objection("runtime/jit.cpp", "runtime/compiler/build.h").empty());
+  CHECK_FALSE(objection("runtime/compiler/compiler_loader.cpp", "codegen/build.h").empty());
   CHECK_FALSE(objection("runtime/jit.cpp", "llvm/IR/Module.h").empty());
   CHECK_FALSE(objection("runtime/jit.cpp", "tools/report.h").empty());
   CHECK_FALSE(objection("cache/entry.h", "hip/hip_runtime_api.h").empty());
@@ -117,7 +118,7 @@ TEST_CASE("An include of a lower layer, of the own one or of a plain library is 
   CHECK(objection("ir/value.h", "ir/types.h").empty());
   CHECK(objection("kernels/minimax_m3/k1/emitter/head.cpp", "ir/dsl.h").empty());
   CHECK(objection("kernels/minimax_m3/k1/emitter/head.cpp", "kernels/minimax_m3/k1/layout.h").empty());
-  CHECK(objection("runtime/compiler/build.cpp", "codegen/compile.h").empty());
+  CHECK(objection("runtime/compiler/compiler_library.cpp", "codegen/build.h").empty());
   CHECK(objection("cache/entry.h", "fmt/format.h").empty());
   CHECK(objection("cache/entry.h", "vector").empty());
 }
