@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "kernels/common/workload.h"
+#include "runtime/arguments.h"
+#include "runtime/hip/buffer.h"
+
+namespace monojit::runtime {
+
+/// Host tensors copied to a device, as the arguments of a launch: a buffer for each pointer, the number itself for each
+/// scalar.
+class DeviceTensors {
+ public:
+  /// `tensors` are in the order of the family's argument list. Throws UserError when a scalar's tensor has another size.
+  DeviceTensors(const Device& device, const kernels::Family& family, std::span<const kernels::Tensor> tensors);
+
+  /// In the order of the argument list; a test may replace one, e.g. by an address inside another buffer.
+  std::vector<ArgumentValue>& values() { return values_; }
+  const DeviceBuffer& buffer(std::size_t argument) const { return buffers_[argument]; }
+
+  /// `tensors` with the buffers' content of now.
+  std::vector<kernels::Tensor> download(std::vector<kernels::Tensor> tensors) const;
+
+ private:
+  std::vector<DeviceBuffer> buffers_;  // empty ones for scalars
+  std::vector<ArgumentValue> values_;
+};
+
+}  // namespace monojit::runtime

@@ -1,0 +1,45 @@
+#include "tests/kernels/device/k1_launch.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace monojit::tests {
+
+using kernels::minimax_m3::K1Case;
+using kernels::minimax_m3::K1Key;
+
+kernels::BuildKey build_key(const K1Key& key) {
+  return kernels::BuildKey::from_values(
+      kernels::minimax_m3::kK1,
+      {{"tokens", key.tokens},
+       {"index_heads", key.index_heads},
+       {"page_stride", key.page_stride},
+       {"kv_scale", static_cast<std::int64_t>(key.kv_scale)},
+       {"eps", std::bit_cast<std::uint32_t>(key.eps)},
+       {"saturate", key.saturate},
+       {"page_base64", key.page_base64},
+       {"weight_nt", key.weight_nt},
+       {"timeline", key.timeline},
+       {"scorer", key.scorer}});
+}
+
+K1Case device_case(const K1Key& key, std::uint64_t seed) { return K1Case(key, device().arch(), seed); }
+
+std::vector<kernels::Tensor> launched(const K1Case& a_case) { return launched(build_key(a_case.key), a_case.tensors); }
+
+std::string disagreement(const K1Case& a_case, const std::vector<kernels::Tensor>& after) {
+  std::string text;
+  for (const kernels::Comparison& output : a_case.compare(after, kernels::reference::emulated_matrix_model())) {
+    if (output.ok) continue;
+    text += fmt::format("{}: {} of {} mismatches, error {} of {}; ", output.name, output.mismatches, output.elements,
+                        output.max_error, output.bound);
+  }
+  return text;
+}
+
+bool same(const std::vector<kernels::Tensor>& a, const std::vector<kernels::Tensor>& b, std::string_view name) {
+  return kernels::reference::named(a, name).bytes == kernels::reference::named(b, name).bytes;
+}
+
+}  // namespace monojit::tests
