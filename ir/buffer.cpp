@@ -18,10 +18,14 @@ constexpr std::int64_t kSc1 = 16;
 namespace detail {
 std::int64_t buffer_policy(CachePolicy policy) {
   switch (policy) {
-    case CachePolicy::kDefault: return 0;
-    case CachePolicy::kDevice: return kSc1;
-    case CachePolicy::kSystem: return kSc0 | kSc1;
-    case CachePolicy::kNonTemporal: return kNt;
+    case CachePolicy::kDefault:
+      return 0;
+    case CachePolicy::kDevice:
+      return kSc1;
+    case CachePolicy::kSystem:
+      return kSc0 | kSc1;
+    case CachePolicy::kNonTemporal:
+      return kNt;
   }
   return 0;
 }
@@ -50,13 +54,20 @@ Shape transfer_shape(Shape shape) {
 
 Op sized(unsigned bytes, Op b8, Op b16, Op b32, Op b64, Op b96, Op b128, const char* operation, Loc loc) {
   switch (bytes) {
-    case 1: return b8;
-    case 2: return b16;
-    case 4: return b32;
-    case 8: return b64;
-    case 12: return b96;
-    case 16: return b128;
-    default: break;
+    case 1:
+      return b8;
+    case 2:
+      return b16;
+    case 4:
+      return b32;
+    case 8:
+      return b64;
+    case 12:
+      return b96;
+    case 16:
+      return b128;
+    default:
+      break;
   }
   Builder::current(loc).fail(operation, fmt::format("{} bytes a lane: it has to be 1, 2, 4, 8, 12 or 16", bytes), loc);
 }
@@ -66,7 +77,8 @@ Op sized(unsigned bytes, Op b8, Op b16, Op b32, Op b64, Op b96, Op b128, const c
 llvm::Value* BufferResource::make(llvm::Value* base, llvm::Value* bytes, Loc loc) {
   Builder& builder = Builder::current(loc);
   llvm::IRBuilder<>& ir = Builder::at(loc);
-  if (base == nullptr || bytes == nullptr) builder.fail("BufferResource", "a value is used that was never assigned", loc);
+  if (base == nullptr || bytes == nullptr)
+    builder.fail("BufferResource", "a value is used that was never assigned", loc);
   llvm::Function* function = builder.declaration(Op::make_buffer, {ir.getPtrTy(8), ir.getPtrTy(Global::kNumber)});
   return ir.CreateCall(function, {base, ir.getInt16(0), bytes, ir.getInt32(kBufferFlags)});
 }
@@ -74,10 +86,9 @@ llvm::Value* BufferResource::make(llvm::Value* base, llvm::Value* bytes, Loc loc
 namespace detail {
 
 llvm::Value* buffer_load(llvm::Value* resource, llvm::Value* offset, Shape shape, const BufferAccess& access, Loc loc) {
-  const Op op = access.repeat
-                    ? Op::buffer_poll
-                    : sized(bytes_of(shape), Op::buffer_load_b8, Op::buffer_load_b16, Op::buffer_load_b32, Op::buffer_load_b64,
-                            Op::buffer_load_b96, Op::buffer_load_b128, "load", loc);
+  const Op op = access.repeat ? Op::buffer_poll
+                              : sized(bytes_of(shape), Op::buffer_load_b8, Op::buffer_load_b16, Op::buffer_load_b32,
+                                      Op::buffer_load_b64, Op::buffer_load_b96, Op::buffer_load_b128, "load", loc);
   const Shape transfer = transfer_shape(shape);
   llvm::Value* value = emit::call(op, {transfer},
                                   {resource, buffer_lane_offset(offset, access, loc), buffer_scalar_offset(access),
@@ -86,10 +97,10 @@ llvm::Value* buffer_load(llvm::Value* resource, llvm::Value* offset, Shape shape
   return emit::cast(emit::Cast::kBitCast, value, shape, loc);
 }
 
-void buffer_store(llvm::Value* resource, llvm::Value* offset, llvm::Value* value, Shape shape, const BufferAccess& access,
-                  Loc loc) {
-  const Op op = sized(bytes_of(shape), Op::buffer_store_b8, Op::buffer_store_b16, Op::buffer_store_b32, Op::buffer_store_b64,
-                      Op::buffer_store_b96, Op::buffer_store_b128, "store", loc);
+void buffer_store(llvm::Value* resource, llvm::Value* offset, llvm::Value* value, Shape shape,
+                  const BufferAccess& access, Loc loc) {
+  const Op op = sized(bytes_of(shape), Op::buffer_store_b8, Op::buffer_store_b16, Op::buffer_store_b32,
+                      Op::buffer_store_b64, Op::buffer_store_b96, Op::buffer_store_b128, "store", loc);
   const Shape transfer = transfer_shape(shape);
   emit::call(op, {transfer},
              {emit::cast(emit::Cast::kBitCast, value, transfer, loc), resource, buffer_lane_offset(offset, access, loc),
@@ -102,16 +113,26 @@ void buffer_load_to_lds(llvm::Value* resource, llvm::Value* offset, llvm::Value*
   Builder& builder = Builder::current(loc);
   Op op = Op::buffer_load_lds_b32;
   switch (bytes) {
-    case 1: op = Op::buffer_load_lds_b8; break;
-    case 2: op = Op::buffer_load_lds_b16; break;
-    case 4: break;
-    case 12: op = Op::buffer_load_lds_b96; break;
-    case 16: op = Op::buffer_load_lds_b128; break;
-    default: builder.fail("load_to_lds", fmt::format("{} bytes a lane: it has to be 1, 2, 4, 12 or 16", bytes), loc);
+    case 1:
+      op = Op::buffer_load_lds_b8;
+      break;
+    case 2:
+      op = Op::buffer_load_lds_b16;
+      break;
+    case 4:
+      break;
+    case 12:
+      op = Op::buffer_load_lds_b96;
+      break;
+    case 16:
+      op = Op::buffer_load_lds_b128;
+      break;
+    default:
+      builder.fail("load_to_lds", fmt::format("{} bytes a lane: it has to be 1, 2, 4, 12 or 16", bytes), loc);
   }
   emit::call(op,
-             {resource, destination, emit::immediate(bytes), offset, buffer_scalar_offset(access), emit::immediate(access.offset),
-              emit::immediate(buffer_policy(access.policy))},
+             {resource, destination, emit::immediate(bytes), offset, buffer_scalar_offset(access),
+              emit::immediate(access.offset), emit::immediate(buffer_policy(access.policy))},
              loc);
 }
 
@@ -119,12 +140,20 @@ void global_load_to_lds(llvm::Value* source, llvm::Value* destination, int bytes
   Builder& builder = Builder::current(loc);
   Op op = Op::global_load_lds_b32;
   switch (bytes) {
-    case 4: break;
-    case 12: op = Op::global_load_lds_b96; break;
-    case 16: op = Op::global_load_lds_b128; break;
-    default: builder.fail("load_to_lds", fmt::format("{} bytes a lane: it has to be 4, 12 or 16", bytes), loc);
+    case 4:
+      break;
+    case 12:
+      op = Op::global_load_lds_b96;
+      break;
+    case 16:
+      op = Op::global_load_lds_b128;
+      break;
+    default:
+      builder.fail("load_to_lds", fmt::format("{} bytes a lane: it has to be 4, 12 or 16", bytes), loc);
   }
-  emit::call(op, {source, destination, emit::immediate(bytes), emit::immediate(0), emit::immediate(buffer_policy(policy))}, loc);
+  emit::call(op,
+             {source, destination, emit::immediate(bytes), emit::immediate(0), emit::immediate(buffer_policy(policy))},
+             loc);
 }
 
 }  // namespace detail

@@ -9,16 +9,17 @@ namespace monojit::ir {
 inline constexpr std::uint32_t kBufferFlags = 0x00027000;  // raw buffer of dwords: data format 32, number format float
 inline constexpr std::int64_t kWholeAddressSpace = 0xFFFFFFFF;
 
-/// Where a buffer access goes besides its per-lane byte offset. Scalar registers are scarce: one resource with many offsets
-/// is better than many resources.
+/// Where a buffer access goes besides its per-lane byte offset. Scalar registers are scarce: one resource with many
+/// offsets is better than many resources.
 struct BufferAccess {
   Uniform<Int32> scalar_offset = {};  ///< bytes, added for all lanes alike from a scalar register; none: 0
-  std::int32_t offset = 0;       ///< bytes, known at build time; 0..4095 costs nothing
+  std::int32_t offset = 0;            ///< bytes, known at build time; 0..4095 costs nothing
   CachePolicy policy = CachePolicy::kDefault;
   bool repeat = false;  ///< loads: every execution counts, as a poll's; never merged or moved out of a loop
 };
 
-/// A buffer descriptor: base address and size. Loads past the end give 0, stores there are dropped. Four scalar registers.
+/// A buffer descriptor: base address and size. Loads past the end give 0, stores there are dropped. Four scalar
+/// registers.
 class BufferResource : public Value {
  public:
   BufferResource() = default;
@@ -36,28 +37,30 @@ std::int64_t buffer_policy(CachePolicy policy);
 llvm::Value* buffer_scalar_offset(const BufferAccess& access);
 llvm::Value* buffer_lane_offset(llvm::Value* offset, const BufferAccess& access, Loc loc);
 llvm::Value* buffer_load(llvm::Value* resource, llvm::Value* offset, Shape shape, const BufferAccess& access, Loc loc);
-void buffer_store(llvm::Value* resource, llvm::Value* offset, llvm::Value* value, Shape shape, const BufferAccess& access,
-                  Loc loc);
+void buffer_store(llvm::Value* resource, llvm::Value* offset, llvm::Value* value, Shape shape,
+                  const BufferAccess& access, Loc loc);
 }  // namespace detail
 
 /// load<Vec<Int32, 4>>(resource, byte_offset, {.policy = CachePolicy::kDevice}): 1, 2, 4, 8, 12 or 16 bytes a lane.
 template <class T>
-T load(const BufferResource& resource, const Int32& byte_offset, const BufferAccess& access = {}, Loc loc = Loc::current()) {
+T load(const BufferResource& resource, const Int32& byte_offset, const BufferAccess& access = {},
+       Loc loc = Loc::current()) {
   return T(Raw{detail::buffer_load(resource.get(), byte_offset.get(), detail::kShape<T>, access, loc)});
 }
 template <Kind K>
-void store(const BufferResource& resource, const Int32& byte_offset, const Scalar<K>& value, const BufferAccess& access = {},
-           Loc loc = Loc::current()) {
+void store(const BufferResource& resource, const Int32& byte_offset, const Scalar<K>& value,
+           const BufferAccess& access = {}, Loc loc = Loc::current()) {
   detail::buffer_store(resource.get(), byte_offset.get(), value.get(), {K}, access, loc);
 }
 template <class T, int N>
-void store(const BufferResource& resource, const Int32& byte_offset, const Vec<T, N>& value, const BufferAccess& access = {},
-           Loc loc = Loc::current()) {
+void store(const BufferResource& resource, const Int32& byte_offset, const Vec<T, N>& value,
+           const BufferAccess& access = {}, Loc loc = Loc::current()) {
   detail::buffer_store(resource.get(), byte_offset.get(), value.get(), detail::kShape<Vec<T, N>>, access, loc);
 }
 
 /// Copies Bytes (1, 2, 4; on gfx950 also 12 and 16) a lane from memory into LDS without registers. Lane i's data go to
-/// `destination` + i * Bytes (16 for 12): the destination is the wave's, not the lane's. access.offset counts on both sides.
+/// `destination` + i * Bytes (16 for 12): the destination is the wave's, not the lane's. access.offset counts on both
+/// sides.
 template <int Bytes, class T>
 void load_to_lds(const BufferResource& resource, const Int32& byte_offset, const Uniform<Ptr<T, Local>>& destination,
                  const BufferAccess& access = {}, Loc loc = Loc::current());

@@ -38,7 +38,8 @@ Builder::~Builder() {
 }
 
 Builder& Builder::current(Loc loc) {
-  if (g_current == nullptr) throw BuildError("DSL", "", "no kernel is being built on this thread: make an ir::Kernel first", loc);
+  if (g_current == nullptr)
+    throw BuildError("DSL", "", "no kernel is being built on this thread: make an ir::Kernel first", loc);
   return *g_current;
 }
 
@@ -60,16 +61,34 @@ void Builder::require(Op op, Loc loc) const {
 llvm::Type* Builder::type(Shape shape) {
   llvm::Type* element = nullptr;
   switch (shape.kind) {
-    case Kind::kBool: element = ir_.getInt1Ty(); break;
+    case Kind::kBool:
+      element = ir_.getInt1Ty();
+      break;
     case Kind::kInt8:
-    case Kind::kUInt8: element = ir_.getInt8Ty(); break;
-    case Kind::kInt16: element = ir_.getInt16Ty(); break;
-    case Kind::kInt32: element = ir_.getInt32Ty(); break;
-    case Kind::kInt64: element = ir_.getInt64Ty(); break;
-    case Kind::kFloat16: element = ir_.getHalfTy(); break;
-    case Kind::kBFloat16: element = ir_.getBFloatTy(); break;
-    case Kind::kFloat32: element = ir_.getFloatTy(); break;
-    case Kind::kFloat64: element = ir_.getDoubleTy(); break;
+    case Kind::kUInt8:
+      element = ir_.getInt8Ty();
+      break;
+    case Kind::kInt16:
+      element = ir_.getInt16Ty();
+      break;
+    case Kind::kInt32:
+      element = ir_.getInt32Ty();
+      break;
+    case Kind::kInt64:
+      element = ir_.getInt64Ty();
+      break;
+    case Kind::kFloat16:
+      element = ir_.getHalfTy();
+      break;
+    case Kind::kBFloat16:
+      element = ir_.getBFloatTy();
+      break;
+    case Kind::kFloat32:
+      element = ir_.getFloatTy();
+      break;
+    case Kind::kFloat64:
+      element = ir_.getDoubleTy();
+      break;
   }
   return shape.lanes == 1 ? element : llvm::FixedVectorType::get(element, static_cast<unsigned>(shape.lanes));
 }
@@ -81,7 +100,8 @@ llvm::Function* Builder::declaration(Op op) {
 }
 
 llvm::Function* Builder::declaration(Op op, llvm::ArrayRef<llvm::Type*> overload) {
-  return llvm::Intrinsic::getOrInsertDeclaration(module_.get(), static_cast<llvm::Intrinsic::ID>(intrinsic_of(op)), overload);
+  return llvm::Intrinsic::getOrInsertDeclaration(module_.get(), static_cast<llvm::Intrinsic::ID>(intrinsic_of(op)),
+                                                 overload);
 }
 
 llvm::BasicBlock* Builder::new_block(const char* name) { return llvm::BasicBlock::Create(context, name, function_); }
@@ -111,15 +131,16 @@ llvm::Value* Builder::argument_value(std::string_view name, ArgumentType type, L
   fail("argument", fmt::format("{} has no argument '{}'", name_, name), loc);
 }
 
-// ---- debug lines ------------------------------------------------------------------------------------------------------
+// ---- debug lines
+// ------------------------------------------------------------------------------------------------------
 
 void Builder::start_debug_info(Loc loc) {
   module_->addModuleFlag(llvm::Module::Warning, "Debug Info Version", llvm::DEBUG_METADATA_VERSION);
   module_->addModuleFlag(llvm::Module::Warning, "Dwarf Version", 5);
   llvm::DIBuilder debug(*module_);
   llvm::DIFile* file = debug.createFile(loc.file_name(), ".");
-  unit_ = debug.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C_plus_plus_14), file, "monojit", true, "", 0, "",
-                                  llvm::DICompileUnit::LineTablesOnly);
+  unit_ = debug.createCompileUnit(llvm::DISourceLanguageName(llvm::dwarf::DW_LANG_C_plus_plus_14), file, "monojit",
+                                  true, "", 0, "", llvm::DICompileUnit::LineTablesOnly);
   subprogram_ = debug.createFunction(file, name_, name_, file, loc.line(),
                                      debug.createSubroutineType(debug.getOrCreateTypeArray({})), loc.line(),
                                      llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition);

@@ -26,8 +26,8 @@ llvm::Value* checked(Builder& builder, llvm::Value* value, const char* operation
 
 namespace detail {
 
-// If: after a body the builder stands in `next`, where a false condition leads. The bodies' ends lead there too, until an
-// ElseIf or Else claims `next` for the false side: then they move on to the block behind that.
+// If: after a body the builder stands in `next`, where a false condition leads. The bodies' ends lead there too, until
+// an ElseIf or Else claims `next` for the false side: then they move on to the block behind that.
 
 void begin_branch(Branch& branch, llvm::Value* condition, bool rarely, Loc loc) {
   Builder& builder = Builder::current(loc);
@@ -36,7 +36,8 @@ void begin_branch(Branch& branch, llvm::Value* condition, bool rarely, Loc loc) 
   branch.next = builder.new_block("else");
   llvm::BranchInst* jump = ir.CreateCondBr(checked(builder, condition, "If", loc), then, branch.next);
   if (rarely) {
-    jump->setMetadata(llvm::LLVMContext::MD_prof, llvm::MDBuilder(builder.context).createBranchWeights(kRareWeight, kUsualWeight));
+    jump->setMetadata(llvm::LLVMContext::MD_prof,
+                      llvm::MDBuilder(builder.context).createBranchWeights(kRareWeight, kUsualWeight));
   }
   ir.SetInsertPoint(then);
 }
@@ -138,6 +139,8 @@ void BreakIf(const Bool& condition, Loc loc) {
   leave_if(condition, builder.loops.back().exit, "BreakIf", loc);
 }
 
-void ReturnIf(const Bool& condition, Loc loc) { leave_if(condition, Builder::current(loc).return_block(), "ReturnIf", loc); }
+void ReturnIf(const Bool& condition, Loc loc) {
+  leave_if(condition, Builder::current(loc).return_block(), "ReturnIf", loc);
+}
 
 }  // namespace monojit::ir

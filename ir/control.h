@@ -12,7 +12,7 @@ namespace monojit::ir {
 namespace detail {
 /// Opens the blocks of one `if`; what `body` emits goes under it.
 struct Branch {
-  llvm::BasicBlock* next = nullptr;  ///< where the builder stands after it: reached when the condition is false
+  llvm::BasicBlock* next = nullptr;     ///< where the builder stands after it: reached when the condition is false
   std::vector<llvm::BasicBlock*> ends;  ///< ends of the bodies so far, which all go on behind the chain
 };
 void begin_branch(Branch& branch, llvm::Value* condition, bool rarely, Loc loc);
@@ -33,8 +33,8 @@ void loop_while(Loop& loop, llvm::Value* condition, Loc loc);
 void end_loop(Loop& loop, llvm::Value* again, Loc loc);  ///< `again` null: always
 }  // namespace detail
 
-/// If(condition, body).ElseIf(condition, body).Else(body): emitted branches. A condition that is Uniform becomes a scalar
-/// branch, another one masks lanes. ElseIf and Else have to follow at once.
+/// If(condition, body).ElseIf(condition, body).Else(body): emitted branches. A condition that is Uniform becomes a
+/// scalar branch, another one masks lanes. ElseIf and Else have to follow at once.
 class IfChain {
  public:
   template <std::invocable Body>
@@ -77,18 +77,18 @@ IfChain IfRarely(const Bool& condition, Body&& body, Loc loc = Loc::current()) {
 namespace detail {
 /// The type of a loop's counter: Int64 if a bound is, and Uniform if all bounds are.
 template <class A>
-inline constexpr bool kUniformBound = Literal<A> || std::convertible_to<A, Uniform<Int32>> || std::convertible_to<A, Uniform<Int64>>;
+inline constexpr bool kUniformBound =
+    Literal<A> || std::convertible_to<A, Uniform<Int32>> || std::convertible_to<A, Uniform<Int64>>;
 template <class A>
 inline constexpr bool kWideBound = !std::convertible_to<A, Int32>;
 template <class... Bounds>
-using Counter = std::conditional_t<
-    (kUniformBound<Bounds> && ...),
-    Uniform<std::conditional_t<(kWideBound<Bounds> || ...), Int64, Int32>>,
-    std::conditional_t<(kWideBound<Bounds> || ...), Int64, Int32>>;
+using Counter = std::conditional_t<(kUniformBound<Bounds> && ...),
+                                   Uniform<std::conditional_t<(kWideBound<Bounds> || ...), Int64, Int32>>,
+                                   std::conditional_t<(kWideBound<Bounds> || ...), Int64, Int32>>;
 }  // namespace detail
 
-/// Runs body(i) for i = begin, begin + step, ... while i < end (signed), in a loop of the kernel. `step` is positive. The
-/// counter is Uniform if all bounds are.
+/// Runs body(i) for i = begin, begin + step, ... while i < end (signed), in a loop of the kernel. `step` is positive.
+/// The counter is Uniform if all bounds are.
 template <class Begin, class End, class Step, class Body>
   requires std::invocable<Body, detail::Counter<Begin, End, Step>>
 void For(const Begin& begin, const End& end, const Step& step, Body&& body, Loc loc = Loc::current()) {
@@ -116,7 +116,8 @@ void While(Condition&& condition, Body&& body, Loc loc = Loc::current()) {
   detail::end_loop(loop, nullptr, loc);
 }
 
-/// Runs the body, then again as long as the Bool that it returns holds. Lanes leave one by one, a wave when none is left.
+/// Runs the body, then again as long as the Bool that it returns holds. Lanes leave one by one, a wave when none is
+/// left.
 template <class Body>
   requires std::convertible_to<std::invoke_result_t<Body>, Bool>
 void DoWhile(Body&& body, Loc loc = Loc::current()) {

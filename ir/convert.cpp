@@ -10,9 +10,11 @@ llvm::Value* convert(llvm::Value* value, Shape from, Shape to, Loc loc) {
   const bool unsigned_source = from.kind == Kind::kUInt8 || from.kind == Kind::kBool;
   if (from.kind == to.kind) return value;
   if (is_float(from.kind) && is_float(to.kind)) {
-    return emit::cast(bits_of(to.kind) > bits_of(from.kind) ? emit::Cast::kFPExt : emit::Cast::kFPTrunc, value, to, loc);
+    return emit::cast(bits_of(to.kind) > bits_of(from.kind) ? emit::Cast::kFPExt : emit::Cast::kFPTrunc, value, to,
+                      loc);
   }
-  if (is_float(from.kind)) return emit::cast(to.kind == Kind::kUInt8 ? emit::Cast::kFPToUI : emit::Cast::kFPToSI, value, to, loc);
+  if (is_float(from.kind))
+    return emit::cast(to.kind == Kind::kUInt8 ? emit::Cast::kFPToUI : emit::Cast::kFPToSI, value, to, loc);
   if (is_float(to.kind)) return emit::cast(unsigned_source ? emit::Cast::kUIToFP : emit::Cast::kSIToFP, value, to, loc);
   if (bits_of(to.kind) > bits_of(from.kind)) {
     return emit::cast(unsigned_source ? emit::Cast::kZExt : emit::Cast::kSExt, value, to, loc);
@@ -33,9 +35,13 @@ llvm::Value* cvt_sr(Op op, llvm::Value* a, llvm::Value* seed, llvm::Value* old, 
   return emit::call(op, {a, seed, old, emit::immediate(byte)}, loc);
 }
 
-llvm::Value* cvt_byte(Op op, llvm::Value* packed, int byte, Loc loc) { return emit::call(op, {packed, emit::immediate(byte)}, loc); }
+llvm::Value* cvt_byte(Op op, llvm::Value* packed, int byte, Loc loc) {
+  return emit::call(op, {packed, emit::immediate(byte)}, loc);
+}
 
-llvm::Value* cvt_half(Op op, llvm::Value* packed, bool high, Loc loc) { return emit::call(op, {packed, emit::flag(high)}, loc); }
+llvm::Value* cvt_half(Op op, llvm::Value* packed, bool high, Loc loc) {
+  return emit::call(op, {packed, emit::flag(high)}, loc);
+}
 
 }  // namespace detail
 

@@ -54,7 +54,8 @@ auto extend(const From& value, Loc loc = Loc::current()) {
   using Result = detail::Converted<To, From>;
   constexpr Kind kFrom = detail::Traits<From>::kKind;
   constexpr Kind kTo = detail::Traits<Result>::kKind;
-  static_assert(bits_of(kTo) > bits_of(kFrom) && is_float(kTo) == is_float(kFrom), "extend goes to a wider type of the same sort");
+  static_assert(bits_of(kTo) > bits_of(kFrom) && is_float(kTo) == is_float(kFrom),
+                "extend goes to a wider type of the same sort");
   return Result(Raw{detail::convert(value.get(), detail::kShape<From>, detail::kShape<Result>, loc)});
 }
 /// Zeros above the bits of an integer.
@@ -67,7 +68,8 @@ auto zero_extend(const From& value, Loc loc = Loc::current()) {
 template <class To, Convertible From>
 auto truncate(const From& value, Loc loc = Loc::current()) {
   using Result = detail::Converted<To, From>;
-  static_assert(bits_of(detail::Traits<Result>::kKind) < bits_of(detail::Traits<From>::kKind), "truncate goes to a narrower type");
+  static_assert(bits_of(detail::Traits<Result>::kKind) < bits_of(detail::Traits<From>::kKind),
+                "truncate goes to a narrower type");
   return Result(Raw{detail::convert(value.get(), detail::kShape<From>, detail::kShape<Result>, loc)});
 }
 /// The same bits, as a type of the same size: bitcast<Int32>(float32), bitcast<Vec<Int32, 4>>(bytes16).
@@ -92,8 +94,9 @@ Vec<BFloat16, N> round_bf16(const Vec<Float32, N>& value, Loc loc = Loc::current
 /// Two f32 rounded to bf16 and packed, `low` in the lower half.
 Int32 pack_bf16(const Float32& low, const Float32& high, Loc loc = Loc::current());
 
-// 8-bit floats, four to an Int32. The format is the chip's own: E4M3FNUZ / E5M2FNUZ on gfx942, OCP E4M3FN / E5M2 on gfx950.
-// Nothing clamps: what is too large becomes NaN (E5M2 on gfx950: infinity). `Half` picks 16 bits of the Int32, `Byte` 8.
+// 8-bit floats, four to an Int32. The format is the chip's own: E4M3FNUZ / E5M2FNUZ on gfx942, OCP E4M3FN / E5M2 on
+// gfx950. Nothing clamps: what is too large becomes NaN (E5M2 on gfx950: infinity). `Half` picks 16 bits of the Int32,
+// `Byte` 8.
 
 /// old with its lower (Half 0) or upper (Half 1) two bytes replaced by a and b.
 template <int Half>

@@ -1,11 +1,11 @@
 #include "ir/emit.h"
 
+#include <limits>
+
 #include <fmt/format.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Intrinsics.h>
-
-#include <limits>
 
 #include "ir/builder.h"
 #include "ir/intrinsics.h"
@@ -22,70 +22,116 @@ llvm::Value* checked(llvm::Value* value, Loc loc) {
 
 llvm::Instruction::BinaryOps opcode(Binary operation) {
   switch (operation) {
-    case Binary::kAdd: return llvm::Instruction::Add;
-    case Binary::kSub: return llvm::Instruction::Sub;
-    case Binary::kMul: return llvm::Instruction::Mul;
-    case Binary::kSDiv: return llvm::Instruction::SDiv;
-    case Binary::kUDiv: return llvm::Instruction::UDiv;
-    case Binary::kSRem: return llvm::Instruction::SRem;
-    case Binary::kURem: return llvm::Instruction::URem;
-    case Binary::kAnd: return llvm::Instruction::And;
-    case Binary::kOr: return llvm::Instruction::Or;
-    case Binary::kXor: return llvm::Instruction::Xor;
-    case Binary::kShl: return llvm::Instruction::Shl;
-    case Binary::kLShr: return llvm::Instruction::LShr;
-    case Binary::kAShr: return llvm::Instruction::AShr;
-    case Binary::kFAdd: return llvm::Instruction::FAdd;
-    case Binary::kFSub: return llvm::Instruction::FSub;
-    case Binary::kFMul: return llvm::Instruction::FMul;
-    case Binary::kFDiv: return llvm::Instruction::FDiv;
-    case Binary::kFRem: return llvm::Instruction::FRem;
+    case Binary::kAdd:
+      return llvm::Instruction::Add;
+    case Binary::kSub:
+      return llvm::Instruction::Sub;
+    case Binary::kMul:
+      return llvm::Instruction::Mul;
+    case Binary::kSDiv:
+      return llvm::Instruction::SDiv;
+    case Binary::kUDiv:
+      return llvm::Instruction::UDiv;
+    case Binary::kSRem:
+      return llvm::Instruction::SRem;
+    case Binary::kURem:
+      return llvm::Instruction::URem;
+    case Binary::kAnd:
+      return llvm::Instruction::And;
+    case Binary::kOr:
+      return llvm::Instruction::Or;
+    case Binary::kXor:
+      return llvm::Instruction::Xor;
+    case Binary::kShl:
+      return llvm::Instruction::Shl;
+    case Binary::kLShr:
+      return llvm::Instruction::LShr;
+    case Binary::kAShr:
+      return llvm::Instruction::AShr;
+    case Binary::kFAdd:
+      return llvm::Instruction::FAdd;
+    case Binary::kFSub:
+      return llvm::Instruction::FSub;
+    case Binary::kFMul:
+      return llvm::Instruction::FMul;
+    case Binary::kFDiv:
+      return llvm::Instruction::FDiv;
+    case Binary::kFRem:
+      return llvm::Instruction::FRem;
   }
   return llvm::Instruction::Add;
 }
 
 llvm::CmpInst::Predicate predicate_of(Compare predicate) {
   switch (predicate) {
-    case Compare::kEq: return llvm::CmpInst::ICMP_EQ;
-    case Compare::kNe: return llvm::CmpInst::ICMP_NE;
-    case Compare::kSlt: return llvm::CmpInst::ICMP_SLT;
-    case Compare::kSle: return llvm::CmpInst::ICMP_SLE;
-    case Compare::kSgt: return llvm::CmpInst::ICMP_SGT;
-    case Compare::kSge: return llvm::CmpInst::ICMP_SGE;
-    case Compare::kUlt: return llvm::CmpInst::ICMP_ULT;
-    case Compare::kUle: return llvm::CmpInst::ICMP_ULE;
-    case Compare::kUgt: return llvm::CmpInst::ICMP_UGT;
-    case Compare::kUge: return llvm::CmpInst::ICMP_UGE;
-    case Compare::kFEq: return llvm::CmpInst::FCMP_OEQ;
-    case Compare::kFNe: return llvm::CmpInst::FCMP_UNE;
-    case Compare::kFLt: return llvm::CmpInst::FCMP_OLT;
-    case Compare::kFLe: return llvm::CmpInst::FCMP_OLE;
-    case Compare::kFGt: return llvm::CmpInst::FCMP_OGT;
-    case Compare::kFGe: return llvm::CmpInst::FCMP_OGE;
-    case Compare::kFUnordered: return llvm::CmpInst::FCMP_UNO;
+    case Compare::kEq:
+      return llvm::CmpInst::ICMP_EQ;
+    case Compare::kNe:
+      return llvm::CmpInst::ICMP_NE;
+    case Compare::kSlt:
+      return llvm::CmpInst::ICMP_SLT;
+    case Compare::kSle:
+      return llvm::CmpInst::ICMP_SLE;
+    case Compare::kSgt:
+      return llvm::CmpInst::ICMP_SGT;
+    case Compare::kSge:
+      return llvm::CmpInst::ICMP_SGE;
+    case Compare::kUlt:
+      return llvm::CmpInst::ICMP_ULT;
+    case Compare::kUle:
+      return llvm::CmpInst::ICMP_ULE;
+    case Compare::kUgt:
+      return llvm::CmpInst::ICMP_UGT;
+    case Compare::kUge:
+      return llvm::CmpInst::ICMP_UGE;
+    case Compare::kFEq:
+      return llvm::CmpInst::FCMP_OEQ;
+    case Compare::kFNe:
+      return llvm::CmpInst::FCMP_UNE;
+    case Compare::kFLt:
+      return llvm::CmpInst::FCMP_OLT;
+    case Compare::kFLe:
+      return llvm::CmpInst::FCMP_OLE;
+    case Compare::kFGt:
+      return llvm::CmpInst::FCMP_OGT;
+    case Compare::kFGe:
+      return llvm::CmpInst::FCMP_OGE;
+    case Compare::kFUnordered:
+      return llvm::CmpInst::FCMP_UNO;
   }
   return llvm::CmpInst::ICMP_EQ;
 }
 
 llvm::Instruction::CastOps opcode(Cast operation) {
   switch (operation) {
-    case Cast::kTrunc: return llvm::Instruction::Trunc;
-    case Cast::kZExt: return llvm::Instruction::ZExt;
-    case Cast::kSExt: return llvm::Instruction::SExt;
-    case Cast::kFPToSI: return llvm::Instruction::FPToSI;
-    case Cast::kFPToUI: return llvm::Instruction::FPToUI;
-    case Cast::kSIToFP: return llvm::Instruction::SIToFP;
-    case Cast::kUIToFP: return llvm::Instruction::UIToFP;
-    case Cast::kFPTrunc: return llvm::Instruction::FPTrunc;
-    case Cast::kFPExt: return llvm::Instruction::FPExt;
-    case Cast::kBitCast: return llvm::Instruction::BitCast;
+    case Cast::kTrunc:
+      return llvm::Instruction::Trunc;
+    case Cast::kZExt:
+      return llvm::Instruction::ZExt;
+    case Cast::kSExt:
+      return llvm::Instruction::SExt;
+    case Cast::kFPToSI:
+      return llvm::Instruction::FPToSI;
+    case Cast::kFPToUI:
+      return llvm::Instruction::FPToUI;
+    case Cast::kSIToFP:
+      return llvm::Instruction::SIToFP;
+    case Cast::kUIToFP:
+      return llvm::Instruction::UIToFP;
+    case Cast::kFPTrunc:
+      return llvm::Instruction::FPTrunc;
+    case Cast::kFPExt:
+      return llvm::Instruction::FPExt;
+    case Cast::kBitCast:
+      return llvm::Instruction::BitCast;
   }
   return llvm::Instruction::BitCast;
 }
 
 }  // namespace
 
-// ---- constants --------------------------------------------------------------------------------------------------------
+// ---- constants
+// --------------------------------------------------------------------------------------------------------
 
 llvm::Value* constant(Shape shape, std::int64_t value, Loc loc) {
   Builder& builder = Builder::current(loc);
@@ -93,14 +139,17 @@ llvm::Value* constant(Shape shape, std::int64_t value, Loc loc) {
   if (bits < 64 && bits > 1) {
     const std::int64_t low = -(std::int64_t{1} << (bits - 1));
     const std::int64_t high = (std::int64_t{1} << bits) - 1;
-    if (value < low || value > high) builder.fail("literal", fmt::format("{} does not fit into {} bits", value, bits), loc);
+    if (value < low || value > high)
+      builder.fail("literal", fmt::format("{} does not fit into {} bits", value, bits), loc);
   }
   llvm::Type* type = builder.type(shape);
   const llvm::APInt number(bits, static_cast<std::uint64_t>(value), false, true);
   return llvm::ConstantInt::get(type, number);
 }
 
-llvm::Value* constant(Shape shape, double value, Loc loc) { return llvm::ConstantFP::get(Builder::current(loc).type(shape), value); }
+llvm::Value* constant(Shape shape, double value, Loc loc) {
+  return llvm::ConstantFP::get(Builder::current(loc).type(shape), value);
+}
 
 llvm::Value* zero(Shape shape) { return llvm::Constant::getNullValue(Builder::current({}).type(shape)); }
 
@@ -116,7 +165,8 @@ llvm::Value* immediate16(std::int64_t value) {
   return llvm::ConstantInt::get(Builder::current({}).ir().getInt16Ty(), static_cast<std::uint64_t>(value), true, true);
 }
 
-// ---- arithmetic -------------------------------------------------------------------------------------------------------
+// ---- arithmetic
+// -------------------------------------------------------------------------------------------------------
 
 llvm::Value* binary(Binary operation, llvm::Value* a, llvm::Value* b, Loc loc) {
   return Builder::at(loc).CreateBinOp(opcode(operation), checked(a, loc), checked(b, loc));
@@ -142,7 +192,8 @@ llvm::Value* select(llvm::Value* condition, llvm::Value* a, llvm::Value* b, Loc 
   return Builder::at(loc).CreateSelect(checked(condition, loc), checked(a, loc), checked(b, loc));
 }
 
-// ---- vectors ----------------------------------------------------------------------------------------------------------
+// ---- vectors
+// ----------------------------------------------------------------------------------------------------------
 
 llvm::Value* splat(llvm::Value* scalar, int lanes, Loc loc) {
   return Builder::at(loc).CreateVectorSplat(static_cast<unsigned>(lanes), checked(scalar, loc));
@@ -171,10 +222,12 @@ llvm::Value* insert(llvm::Value* vector, llvm::Value* element, int index, Loc lo
 llvm::Value* shuffle(llvm::Value* a, llvm::Value* b, std::span<const int> indices, Loc loc) {
   const llvm::ArrayRef<int> mask(indices.data(), indices.size());
   llvm::IRBuilder<>& ir = Builder::at(loc);
-  return b == nullptr ? ir.CreateShuffleVector(checked(a, loc), mask) : ir.CreateShuffleVector(checked(a, loc), checked(b, loc), mask);
+  return b == nullptr ? ir.CreateShuffleVector(checked(a, loc), mask)
+                      : ir.CreateShuffleVector(checked(a, loc), checked(b, loc), mask);
 }
 
-// ---- intrinsics -------------------------------------------------------------------------------------------------------
+// ---- intrinsics
+// -------------------------------------------------------------------------------------------------------
 
 void require(Op op, Loc loc) { Builder::current(loc).require(op, loc); }
 
@@ -196,7 +249,9 @@ llvm::Value* call(Op op, std::initializer_list<Shape> overload, std::initializer
   return ir.CreateCall(builder.declaration(op, types), llvm::ArrayRef<llvm::Value*>(operands.begin(), operands.size()));
 }
 
-llvm::Value* result(llvm::Value* aggregate, unsigned index, Loc loc) { return Builder::at(loc).CreateExtractValue(aggregate, index); }
+llvm::Value* result(llvm::Value* aggregate, unsigned index, Loc loc) {
+  return Builder::at(loc).CreateExtractValue(aggregate, index);
+}
 
 llvm::Value* pin(llvm::Value* value, Loc loc) {
   llvm::IRBuilder<>& ir = Builder::at(loc);
@@ -205,7 +260,8 @@ llvm::Value* pin(llvm::Value* value, Loc loc) {
   return ir.CreateCall(llvm::InlineAsm::get(function, "", "=v,0", /*hasSideEffects=*/true), {value});
 }
 
-// ---- variables and pointers -------------------------------------------------------------------------------------------
+// ---- variables and pointers
+// -------------------------------------------------------------------------------------------
 
 llvm::Value* variable(Shape shape, Loc loc) {
   Builder& builder = Builder::current(loc);

@@ -8,16 +8,48 @@
 #include "ir/ops.h"
 #include "ir/types.h"
 
-/// The untyped layer below the DSL's types: plain functions that emit LLVM IR through the current kernel's builder. Emitters
-/// use the typed headers; these are kept out of line so that a kernel's translation unit sees no LLVM header.
+/// The untyped layer below the DSL's types: plain functions that emit LLVM IR through the current kernel's builder.
+/// Emitters use the typed headers; these are kept out of line so that a kernel's translation unit sees no LLVM header.
 namespace monojit::ir::emit {
 
 enum class Binary : std::uint8_t {
-  kAdd, kSub, kMul, kSDiv, kUDiv, kSRem, kURem, kAnd, kOr, kXor, kShl, kLShr, kAShr, kFAdd, kFSub, kFMul, kFDiv, kFRem,
+  kAdd,
+  kSub,
+  kMul,
+  kSDiv,
+  kUDiv,
+  kSRem,
+  kURem,
+  kAnd,
+  kOr,
+  kXor,
+  kShl,
+  kLShr,
+  kAShr,
+  kFAdd,
+  kFSub,
+  kFMul,
+  kFDiv,
+  kFRem,
 };
 enum class Compare : std::uint8_t {
-  kEq, kNe, kSlt, kSle, kSgt, kSge, kUlt, kUle, kUgt, kUge,
-  kFEq, kFNe, kFLt, kFLe, kFGt, kFGe, kFUnordered,
+  kEq,
+  kNe,
+  kSlt,
+  kSle,
+  kSgt,
+  kSge,
+  kUlt,
+  kUle,
+  kUgt,
+  kUge,
+  kFEq,
+  kFNe,
+  kFLt,
+  kFLe,
+  kFGt,
+  kFGe,
+  kFUnordered,
 };
 enum class Cast : std::uint8_t { kTrunc, kZExt, kSExt, kFPToSI, kFPToUI, kSIToFP, kUIToFP, kFPTrunc, kFPExt, kBitCast };
 
@@ -48,7 +80,7 @@ llvm::Value* call(Op op, std::initializer_list<Shape> overload, std::initializer
 llvm::Value* result(llvm::Value* aggregate, unsigned index, Loc loc);
 /// Throws BuildError unless the chip has `op`.
 void require(Op op, Loc loc);
-llvm::Value* flag(bool value);              ///< i1 constant, for immediate operands
+llvm::Value* flag(bool value);               ///< i1 constant, for immediate operands
 llvm::Value* immediate(std::int64_t value);  ///< i32 constant
 llvm::Value* immediate16(std::int64_t value);
 llvm::Value* constant_vector(Shape shape, std::span<const std::int64_t> values);

@@ -16,8 +16,12 @@ BuildError::BuildError(std::string_view operation, std::string_view chip, std::s
                        const std::source_location& where)
     : BuildError(operation, chip, problem, where.file_name(), where.line()) {}
 
-BuildError::BuildError(std::string_view operation, std::string_view chip, std::string_view problem, std::string_view file,
-                       unsigned line)
-    : std::runtime_error(text(operation, chip, problem, file, line)), operation_(operation), chip_(chip), file_(file), line_(line) {}
+BuildError::BuildError(std::string_view operation, std::string_view chip, std::string_view problem,
+                       std::string_view file, unsigned line)
+    : std::runtime_error(text(operation, chip, problem, file, line)),
+      operation_(operation),
+      chip_(chip),
+      file_(file),
+      line_(line) {}
 
 }  // namespace monojit::ir

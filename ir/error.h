@@ -7,12 +7,14 @@
 
 namespace monojit::ir {
 
-/// A kernel that can't be built as written: an operation that the chip lacks, more LDS than it has, a value used outside of
-/// its scope. The text names the operation, the chip where it matters, and the source line of the emitter.
+/// A kernel that can't be built as written: an operation that the chip lacks, more LDS than it has, a value used
+/// outside of its scope. The text names the operation, the chip where it matters, and the source line of the emitter.
 class BuildError : public std::runtime_error {
  public:
-  BuildError(std::string_view operation, std::string_view chip, std::string_view problem, const std::source_location& where);
-  BuildError(std::string_view operation, std::string_view chip, std::string_view problem, std::string_view file, unsigned line);
+  BuildError(std::string_view operation, std::string_view chip, std::string_view problem,
+             const std::source_location& where);
+  BuildError(std::string_view operation, std::string_view chip, std::string_view problem, std::string_view file,
+             unsigned line);
 
   const std::string& operation() const { return operation_; }
   const std::string& chip() const { return chip_; }  ///< empty where any chip would refuse

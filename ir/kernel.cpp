@@ -16,19 +16,24 @@ namespace {
 // Inputs that a kernel of one-dimensional groups never uses; declaring so keeps hidden arguments and unused system
 // registers out of the code object.
 constexpr const char* kUnusedInputs[] = {
-    "amdgpu-no-cluster-id-x",    "amdgpu-no-cluster-id-y",     "amdgpu-no-cluster-id-z",        "amdgpu-no-completion-action",
-    "amdgpu-no-default-queue",   "amdgpu-no-dispatch-id",      "amdgpu-no-dispatch-ptr",        "amdgpu-no-flat-scratch-init",
-    "amdgpu-no-heap-ptr",        "amdgpu-no-hostcall-ptr",     "amdgpu-no-implicitarg-ptr",     "amdgpu-no-lds-kernel-id",
-    "amdgpu-no-multigrid-sync-arg", "amdgpu-no-queue-ptr",     "amdgpu-no-workgroup-id-y",      "amdgpu-no-workgroup-id-z",
-    "amdgpu-no-workitem-id-y",   "amdgpu-no-workitem-id-z",
+    "amdgpu-no-cluster-id-x",       "amdgpu-no-cluster-id-y",      "amdgpu-no-cluster-id-z",
+    "amdgpu-no-completion-action",  "amdgpu-no-default-queue",     "amdgpu-no-dispatch-id",
+    "amdgpu-no-dispatch-ptr",       "amdgpu-no-flat-scratch-init", "amdgpu-no-heap-ptr",
+    "amdgpu-no-hostcall-ptr",       "amdgpu-no-implicitarg-ptr",   "amdgpu-no-lds-kernel-id",
+    "amdgpu-no-multigrid-sync-arg", "amdgpu-no-queue-ptr",         "amdgpu-no-workgroup-id-y",
+    "amdgpu-no-workgroup-id-z",     "amdgpu-no-workitem-id-y",     "amdgpu-no-workitem-id-z",
 };
 
 llvm::Type* argument_type(llvm::IRBuilder<>& ir, ArgumentType type) {
   switch (type) {
-    case ArgumentType::kPointer: return ir.getPtrTy(Global::kNumber);
-    case ArgumentType::kInt32: return ir.getInt32Ty();
-    case ArgumentType::kInt64: return ir.getInt64Ty();
-    case ArgumentType::kFloat32: return ir.getFloatTy();
+    case ArgumentType::kPointer:
+      return ir.getPtrTy(Global::kNumber);
+    case ArgumentType::kInt32:
+      return ir.getInt32Ty();
+    case ArgumentType::kInt64:
+      return ir.getInt64Ty();
+    case ArgumentType::kFloat32:
+      return ir.getFloatTy();
   }
   return nullptr;
 }
@@ -41,8 +46,8 @@ void Builder::create_function(const KernelOptions& options, Loc loc) {
   }
   std::vector<llvm::Type*> types;
   for (const ArgumentSpec& argument : options.arguments) types.push_back(argument_type(ir_, argument.type));
-  function_ = llvm::Function::Create(llvm::FunctionType::get(ir_.getVoidTy(), types, false), llvm::GlobalValue::ExternalLinkage,
-                                     name_, module_.get());
+  function_ = llvm::Function::Create(llvm::FunctionType::get(ir_.getVoidTy(), types, false),
+                                     llvm::GlobalValue::ExternalLinkage, name_, module_.get());
   function_->setCallingConv(llvm::CallingConv::AMDGPU_KERNEL);
   function_->setVisibility(llvm::GlobalValue::ProtectedVisibility);
   set_attributes(options);
@@ -63,7 +68,8 @@ void Builder::set_attributes(const KernelOptions& options) {
   attributes.addAttribute("amdgpu-flat-work-group-size", fmt::format("{0},{0}", workgroup_size_));
   attributes.addAttribute("uniform-work-group-size", "true");
   if (options.max_waves_per_eu != 0) {
-    attributes.addAttribute("amdgpu-waves-per-eu", fmt::format("{},{}", std::max(options.min_waves_per_eu, 1U), options.max_waves_per_eu));
+    attributes.addAttribute("amdgpu-waves-per-eu",
+                            fmt::format("{},{}", std::max(options.min_waves_per_eu, 1U), options.max_waves_per_eu));
   } else if (options.min_waves_per_eu != 0) {
     attributes.addAttribute("amdgpu-waves-per-eu", fmt::format("{}", options.min_waves_per_eu));
   }
@@ -113,8 +119,9 @@ std::unique_ptr<llvm::Module> Builder::finish(Loc loc) {
 void Builder::size_lds() {
   if (lds.global == nullptr) return;
   llvm::Type* bytes = llvm::ArrayType::get(ir_.getInt8Ty(), lds.bytes);
-  auto* sized = new llvm::GlobalVariable(*module_, bytes, false, llvm::GlobalValue::InternalLinkage, llvm::PoisonValue::get(bytes),
-                                         "lds", nullptr, llvm::GlobalValue::NotThreadLocal, Local::kNumber);
+  auto* sized = new llvm::GlobalVariable(*module_, bytes, false, llvm::GlobalValue::InternalLinkage,
+                                         llvm::PoisonValue::get(bytes), "lds", nullptr,
+                                         llvm::GlobalValue::NotThreadLocal, Local::kNumber);
   sized->setAlignment(llvm::Align(16));
   lds.global->replaceAllUsesWith(sized);
   lds.global->eraseFromParent();
@@ -131,9 +138,10 @@ void Builder::warn_of_large_blocks() {
       where = fmt::format("{}:{}", line->getFilename().str(), line.getLine());
       break;
     }
-    warnings.push_back(fmt::format("{}: a basic block of {} instructions starts here (more than {}): LLVM's time grows faster than "
-                                   "linearly in them, so loop rather than unroll",
-                                   where, block.size(), block_warning_));
+    warnings.push_back(
+        fmt::format("{}: a basic block of {} instructions starts here (more than {}): LLVM's time grows faster than "
+                    "linearly in them, so loop rather than unroll",
+                    where, block.size(), block_warning_));
   }
 }
 
@@ -155,7 +163,9 @@ const Target& target(Loc loc) { return Builder::current(loc).target(); }
 Uniform<Int32> workgroup_id(Loc loc) {
   Builder& builder = Builder::current(loc);
   if (builder.once.workgroup_id == nullptr) {
-    builder.once.workgroup_id = builder.in_entry([&] { return builder.ir().CreateIntrinsic(llvm::Intrinsic::amdgcn_workgroup_id_x, llvm::ArrayRef<llvm::Value*>()); });
+    builder.once.workgroup_id = builder.in_entry([&] {
+      return builder.ir().CreateIntrinsic(llvm::Intrinsic::amdgcn_workgroup_id_x, llvm::ArrayRef<llvm::Value*>());
+    });
   }
   return Uniform<Int32>(Raw{builder.once.workgroup_id});
 }
@@ -164,7 +174,8 @@ Int32 thread_id(Loc loc) {
   Builder& builder = Builder::current(loc);
   if (builder.once.thread_id == nullptr) {
     builder.once.thread_id = builder.in_entry([&] {
-      llvm::CallInst* id = builder.ir().CreateIntrinsic(llvm::Intrinsic::amdgcn_workitem_id_x, llvm::ArrayRef<llvm::Value*>());
+      llvm::CallInst* id =
+          builder.ir().CreateIntrinsic(llvm::Intrinsic::amdgcn_workitem_id_x, llvm::ArrayRef<llvm::Value*>());
       const llvm::APInt first(32, 0);
       const llvm::APInt end(32, builder.workgroup_size());
       id->addRangeRetAttr(llvm::ConstantRange(first, end));
@@ -178,7 +189,8 @@ Int32 lane_id(Loc loc) {
   Builder& builder = Builder::current(loc);
   if (builder.once.lane_id == nullptr) {
     llvm::Value* thread = thread_id(loc).get();
-    builder.once.lane_id = builder.in_entry([&] { return builder.ir().CreateAnd(thread, builder.target().wave_size - 1); });
+    builder.once.lane_id =
+        builder.in_entry([&] { return builder.ir().CreateAnd(thread, builder.target().wave_size - 1); });
   }
   return Int32(Raw{builder.once.lane_id});
 }

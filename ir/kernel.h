@@ -23,23 +23,23 @@ struct ArgumentSpec {
   std::string_view name;
   ArgumentType type = ArgumentType::kPointer;
   std::uint32_t alignment = 0;  ///< of the memory pointed to, bytes; 0: nothing known. Pointers only
-  bool written = true;          ///< false: no one writes that memory while the kernel runs, and loads may be moved or merged
-  bool no_alias = true;         ///< what is stored through it is not read through another argument
+  bool written = true;   ///< false: no one writes that memory while the kernel runs, and loads may be moved or merged
+  bool no_alias = true;  ///< what is stored through it is not read through another argument
 };
 
 struct KernelOptions {
-  std::string_view name;         ///< the symbol
+  std::string_view name;  ///< the symbol
   Target target = kTargetGfx950;
   std::uint32_t workgroup_size = 256;  ///< threads, exact
   std::uint32_t min_waves_per_eu = 0;  ///< bounds the registers of a lane to 512 / this; 0: LLVM's choice
   std::uint32_t max_waves_per_eu = 0;  ///< 0: no bound
   std::span<const ArgumentSpec> arguments;
-  std::uint32_t block_warning = 4000;  ///< instructions of one basic block beyond which finish() warns: LLVM's time grows
-                                       ///< faster than linearly in them
+  std::uint32_t block_warning = 4000;  ///< instructions of one basic block beyond which finish() warns: LLVM's time
+                                       ///< grows faster than linearly in them
 };
 
-/// A kernel under construction. While it lives, it is the current kernel of its thread: the DSL's functions emit into it.
-/// Kernels of different threads are independent.
+/// A kernel under construction. While it lives, it is the current kernel of its thread: the DSL's functions emit into
+/// it. Kernels of different threads are independent.
 class Kernel {
  public:
   explicit Kernel(const KernelOptions& options, Loc loc = Loc::current());
@@ -47,8 +47,8 @@ class Kernel {
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
 
-  /// The argument `name`: argument<Ptr<BFloat16, Global>>("ar"), argument<Int32>("layer"). Throws BuildError when there is
-  /// no such argument or its type is another.
+  /// The argument `name`: argument<Ptr<BFloat16, Global>>("ar"), argument<Int32>("layer"). Throws BuildError when there
+  /// is no such argument or its type is another.
   template <class T>
   Uniform<T> argument(std::string_view name, Loc loc = Loc::current()) const {
     return Uniform<T>(Raw{argument_value(name, type_of<T>::kType, loc)});

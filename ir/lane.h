@@ -15,7 +15,8 @@ llvm::Value* readlane(llvm::Value* value, llvm::Value* lane, Loc loc);
 llvm::Value* writelane(llvm::Value* value, llvm::Value* lane, llvm::Value* old, Loc loc);
 llvm::Value* bpermute(llvm::Value* byte_address, llvm::Value* value, Shape shape, Loc loc);
 llvm::Value* permute_to(llvm::Value* byte_address, llvm::Value* value, Shape shape, Loc loc);
-llvm::Value* dpp(llvm::Value* old, llvm::Value* value, int control, int row_mask, int bank_mask, bool bound_control, Loc loc);
+llvm::Value* dpp(llvm::Value* old, llvm::Value* value, int control, int row_mask, int bank_mask, bool bound_control,
+                 Loc loc);
 llvm::Value* lane_xor(llvm::Value* value, Shape shape, int distance, Loc loc);
 struct SwappedValues {
   llvm::Value* first;
@@ -80,13 +81,13 @@ struct DppControl {
   int value;
   /// Lanes 4i .. 4i+3 read lanes 4i+a, 4i+b, 4i+c, 4i+d.
   static constexpr DppControl quad_perm(int a, int b, int c, int d) { return {a | b << 2 | c << 4 | d << 6}; }
-  static constexpr DppControl row_shl(int n) { return {0x100 + n}; }   ///< lane i reads lane i + n
-  static constexpr DppControl row_shr(int n) { return {0x110 + n}; }   ///< lane i reads lane i - n
-  static constexpr DppControl row_ror(int n) { return {0x120 + n}; }   ///< lane i reads lane (i - n) modulo 16
-  static constexpr DppControl row_mirror() { return {0x140}; }         ///< lane i reads lane 15 - i
-  static constexpr DppControl row_half_mirror() { return {0x141}; }    ///< the same in halves of 8
-  static constexpr DppControl row_bcast15() { return {0x142}; }        ///< a row reads the last lane of the row before
-  static constexpr DppControl row_bcast31() { return {0x143}; }        ///< lanes 32..63 read lane 31
+  static constexpr DppControl row_shl(int n) { return {0x100 + n}; }  ///< lane i reads lane i + n
+  static constexpr DppControl row_shr(int n) { return {0x110 + n}; }  ///< lane i reads lane i - n
+  static constexpr DppControl row_ror(int n) { return {0x120 + n}; }  ///< lane i reads lane (i - n) modulo 16
+  static constexpr DppControl row_mirror() { return {0x140}; }        ///< lane i reads lane 15 - i
+  static constexpr DppControl row_half_mirror() { return {0x141}; }   ///< the same in halves of 8
+  static constexpr DppControl row_bcast15() { return {0x142}; }       ///< a row reads the last lane of the row before
+  static constexpr DppControl row_bcast31() { return {0x143}; }       ///< lanes 32..63 read lane 31
   static constexpr DppControl row_newbcast(int n) { return {0x150 + n}; }  ///< every lane reads lane n of its row
 };
 struct DppMask {
@@ -142,8 +143,8 @@ T reduce(T value, int first_distance, F&& operation, Loc loc) {
 }
 }  // namespace detail
 
-/// Reduces over the 32 lanes of each half wave, over lanes xor 16, 8, 4, 2, 1 in this order; every lane gets the result.
-/// `operation` has to be commutative. All lanes have to be active.
+/// Reduces over the 32 lanes of each half wave, over lanes xor 16, 8, 4, 2, 1 in this order; every lane gets the
+/// result. `operation` has to be commutative. All lanes have to be active.
 template <LaneValue T, class F>
 T half_wave_reduce(const T& value, F&& operation, Loc loc = Loc::current()) {
   return detail::reduce(value, 16, operation, loc);

@@ -86,7 +86,8 @@ Vec<T, N> load(const LdsArray<T>& array, Access access = {}, Loc loc = Loc::curr
   return load<N>(static_cast<const Ptr<T, Local>&>(array.pointer()), access, loc);
 }
 template <class T>
-void store(const LdsArray<T>& array, const std::type_identity_t<T>& value, Access access = {}, Loc loc = Loc::current()) {
+void store(const LdsArray<T>& array, const std::type_identity_t<T>& value, Access access = {},
+           Loc loc = Loc::current()) {
   store(static_cast<const Ptr<T, Local>&>(array.pointer()), value, access, loc);
 }
 

@@ -9,7 +9,9 @@ namespace detail {
 
 llvm::Value* unary(Op op, llvm::Value* a, Shape shape, Loc loc) { return emit::call(op, {shape}, {a}, loc); }
 
-llvm::Value* binary(Op op, llvm::Value* a, llvm::Value* b, Shape shape, Loc loc) { return emit::call(op, {shape}, {a, b}, loc); }
+llvm::Value* binary(Op op, llvm::Value* a, llvm::Value* b, Shape shape, Loc loc) {
+  return emit::call(op, {shape}, {a, b}, loc);
+}
 
 llvm::Value* ternary(Op op, llvm::Value* a, llvm::Value* b, llvm::Value* c, Shape shape, Loc loc) {
   return emit::call(op, {shape}, {a, b, c}, loc);
@@ -18,7 +20,8 @@ llvm::Value* ternary(Op op, llvm::Value* a, llvm::Value* b, llvm::Value* c, Shap
 llvm::Value* multiply_high(llvm::Value* a, llvm::Value* b, bool is_signed, Loc loc) {
   constexpr Shape kWide = {Kind::kInt64};
   const emit::Cast widen = is_signed ? emit::Cast::kSExt : emit::Cast::kZExt;
-  llvm::Value* product = emit::binary(emit::Binary::kMul, emit::cast(widen, a, kWide, loc), emit::cast(widen, b, kWide, loc), loc);
+  llvm::Value* product =
+      emit::binary(emit::Binary::kMul, emit::cast(widen, a, kWide, loc), emit::cast(widen, b, kWide, loc), loc);
   llvm::Value* high = emit::binary(emit::Binary::kLShr, product, emit::constant(kWide, std::int64_t{32}, loc), loc);
   return emit::cast(emit::Cast::kTrunc, high, {Kind::kInt32}, loc);
 }
@@ -34,9 +37,13 @@ Float32 ldexp(const Float32& a, const Int32& exponent, Loc loc) {
   return Float32(Raw{emit::call(Op::ldexp_f32, {kF32, kI32}, {a.get(), exponent.get()}, loc)});
 }
 
-Int32 frexp_exponent(const Float32& a, Loc loc) { return Int32(Raw{emit::call(Op::frexp_exponent, {kI32, kF32}, {a.get()}, loc)}); }
+Int32 frexp_exponent(const Float32& a, Loc loc) {
+  return Int32(Raw{emit::call(Op::frexp_exponent, {kI32, kF32}, {a.get()}, loc)});
+}
 
-Bool is_nan(const Float32& a, Loc loc) { return Bool(Raw{emit::compare(emit::Compare::kFUnordered, a.get(), a.get(), loc)}); }
+Bool is_nan(const Float32& a, Loc loc) {
+  return Bool(Raw{emit::compare(emit::Compare::kFUnordered, a.get(), a.get(), loc)});
+}
 
 Float32 dot2(const Vec<BFloat16, 2>& a, const Vec<BFloat16, 2>& b, const Float32& c, Loc loc) {
   return Float32(Raw{emit::call(Op::dot2_bf16, {a.get(), b.get(), c.get(), emit::flag(false)}, loc)});

@@ -28,26 +28,38 @@ Vec<Float32, N> fma(const Vec<Float32, N>& a, const std::type_identity_t<Vec<Flo
   return Vec<Float32, N>(Raw{detail::ternary(Op::fma_f32, a.get(), b.get(), c.get(), {Kind::kFloat32, N}, loc)});
 }
 /// 1 / a to about 1 ulp: the bare instruction, which flushes denormals. So do the next ones.
-inline Float32 rcp(const Float32& a, Loc loc = Loc::current()) { return Float32(Raw{detail::unary(Op::rcp, a.get(), detail::kShape<Float32>, loc)}); }
+inline Float32 rcp(const Float32& a, Loc loc = Loc::current()) {
+  return Float32(Raw{detail::unary(Op::rcp, a.get(), detail::kShape<Float32>, loc)});
+}
 /// 1 / sqrt(a); rsq(0) = inf.
-inline Float32 rsq(const Float32& a, Loc loc = Loc::current()) { return Float32(Raw{detail::unary(Op::rsq, a.get(), detail::kShape<Float32>, loc)}); }
-inline Float32 sqrt(const Float32& a, Loc loc = Loc::current()) { return Float32(Raw{detail::unary(Op::sqrt, a.get(), detail::kShape<Float32>, loc)}); }
+inline Float32 rsq(const Float32& a, Loc loc = Loc::current()) {
+  return Float32(Raw{detail::unary(Op::rsq, a.get(), detail::kShape<Float32>, loc)});
+}
+inline Float32 sqrt(const Float32& a, Loc loc = Loc::current()) {
+  return Float32(Raw{detail::unary(Op::sqrt, a.get(), detail::kShape<Float32>, loc)});
+}
 /// 2 to the power of a.
-inline Float32 exp2(const Float32& a, Loc loc = Loc::current()) { return Float32(Raw{detail::unary(Op::exp2, a.get(), detail::kShape<Float32>, loc)}); }
-inline Float32 log2(const Float32& a, Loc loc = Loc::current()) { return Float32(Raw{detail::unary(Op::log2, a.get(), detail::kShape<Float32>, loc)}); }
+inline Float32 exp2(const Float32& a, Loc loc = Loc::current()) {
+  return Float32(Raw{detail::unary(Op::exp2, a.get(), detail::kShape<Float32>, loc)});
+}
+inline Float32 log2(const Float32& a, Loc loc = Loc::current()) {
+  return Float32(Raw{detail::unary(Op::log2, a.get(), detail::kShape<Float32>, loc)});
+}
 /// The larger one; NaN if either is NaN, and +0 is larger than -0.
 inline Float32 max(const Float32& a, const Float32& b, Loc loc = Loc::current()) {
   return Float32(Raw{detail::binary(Op::max_f32, a.get(), b.get(), detail::kShape<Float32>, loc)});
 }
 template <int N>
-Vec<Float32, N> max(const Vec<Float32, N>& a, const std::type_identity_t<Vec<Float32, N>>& b, Loc loc = Loc::current()) {
+Vec<Float32, N> max(const Vec<Float32, N>& a, const std::type_identity_t<Vec<Float32, N>>& b,
+                    Loc loc = Loc::current()) {
   return Vec<Float32, N>(Raw{detail::binary(Op::max_f32, a.get(), b.get(), {Kind::kFloat32, N}, loc)});
 }
 inline Float32 min(const Float32& a, const Float32& b, Loc loc = Loc::current()) {
   return Float32(Raw{detail::binary(Op::min_f32, a.get(), b.get(), detail::kShape<Float32>, loc)});
 }
 template <int N>
-Vec<Float32, N> min(const Vec<Float32, N>& a, const std::type_identity_t<Vec<Float32, N>>& b, Loc loc = Loc::current()) {
+Vec<Float32, N> min(const Vec<Float32, N>& a, const std::type_identity_t<Vec<Float32, N>>& b,
+                    Loc loc = Loc::current()) {
   return Vec<Float32, N>(Raw{detail::binary(Op::min_f32, a.get(), b.get(), {Kind::kFloat32, N}, loc)});
 }
 /// The larger one; the other one if one is NaN.
@@ -55,30 +67,42 @@ inline Float32 maxnum(const Float32& a, const Float32& b, Loc loc = Loc::current
   return Float32(Raw{detail::binary(Op::maxnum_f32, a.get(), b.get(), detail::kShape<Float32>, loc)});
 }
 template <int N>
-Vec<Float32, N> maxnum(const Vec<Float32, N>& a, const std::type_identity_t<Vec<Float32, N>>& b, Loc loc = Loc::current()) {
+Vec<Float32, N> maxnum(const Vec<Float32, N>& a, const std::type_identity_t<Vec<Float32, N>>& b,
+                       Loc loc = Loc::current()) {
   return Vec<Float32, N>(Raw{detail::binary(Op::maxnum_f32, a.get(), b.get(), {Kind::kFloat32, N}, loc)});
 }
 inline Float32 minnum(const Float32& a, const Float32& b, Loc loc = Loc::current()) {
   return Float32(Raw{detail::binary(Op::minnum_f32, a.get(), b.get(), detail::kShape<Float32>, loc)});
 }
 template <int N>
-Vec<Float32, N> minnum(const Vec<Float32, N>& a, const std::type_identity_t<Vec<Float32, N>>& b, Loc loc = Loc::current()) {
+Vec<Float32, N> minnum(const Vec<Float32, N>& a, const std::type_identity_t<Vec<Float32, N>>& b,
+                       Loc loc = Loc::current()) {
   return Vec<Float32, N>(Raw{detail::binary(Op::minnum_f32, a.get(), b.get(), {Kind::kFloat32, N}, loc)});
 }
 /// The middle one of three: clamps in one instruction. Not for NaN.
 inline Float32 med3(const Float32& a, const Float32& b, const Float32& c, Loc loc = Loc::current()) {
   return Float32(Raw{detail::ternary(Op::med3, a.get(), b.get(), c.get(), detail::kShape<Float32>, loc)});
 }
-inline Float32 abs(const Float32& a, Loc loc = Loc::current()) { return Float32(Raw{detail::unary(Op::abs_f32, a.get(), detail::kShape<Float32>, loc)}); }
+inline Float32 abs(const Float32& a, Loc loc = Loc::current()) {
+  return Float32(Raw{detail::unary(Op::abs_f32, a.get(), detail::kShape<Float32>, loc)});
+}
 template <int N>
 Vec<Float32, N> abs(const Vec<Float32, N>& a, Loc loc = Loc::current()) {
   return Vec<Float32, N>(Raw{detail::unary(Op::abs_f32, a.get(), {Kind::kFloat32, N}, loc)});
 }
-inline Float32 floor(const Float32& a, Loc loc = Loc::current()) { return Float32(Raw{detail::unary(Op::floor, a.get(), detail::kShape<Float32>, loc)}); }
-inline Float32 ceil(const Float32& a, Loc loc = Loc::current()) { return Float32(Raw{detail::unary(Op::ceil, a.get(), detail::kShape<Float32>, loc)}); }
-inline Float32 trunc(const Float32& a, Loc loc = Loc::current()) { return Float32(Raw{detail::unary(Op::trunc, a.get(), detail::kShape<Float32>, loc)}); }
+inline Float32 floor(const Float32& a, Loc loc = Loc::current()) {
+  return Float32(Raw{detail::unary(Op::floor, a.get(), detail::kShape<Float32>, loc)});
+}
+inline Float32 ceil(const Float32& a, Loc loc = Loc::current()) {
+  return Float32(Raw{detail::unary(Op::ceil, a.get(), detail::kShape<Float32>, loc)});
+}
+inline Float32 trunc(const Float32& a, Loc loc = Loc::current()) {
+  return Float32(Raw{detail::unary(Op::trunc, a.get(), detail::kShape<Float32>, loc)});
+}
 /// To the nearest whole number, ties to even.
-inline Float32 round_even(const Float32& a, Loc loc = Loc::current()) { return Float32(Raw{detail::unary(Op::round_even, a.get(), detail::kShape<Float32>, loc)}); }
+inline Float32 round_even(const Float32& a, Loc loc = Loc::current()) {
+  return Float32(Raw{detail::unary(Op::round_even, a.get(), detail::kShape<Float32>, loc)});
+}
 /// The magnitude of a with the sign of b.
 inline Float32 copysign(const Float32& a, const Float32& b, Loc loc = Loc::current()) {
   return Float32(Raw{detail::binary(Op::copysign_f32, a.get(), b.get(), detail::kShape<Float32>, loc)});
@@ -89,7 +113,8 @@ Float32 ldexp(const Float32& a, const Int32& exponent, Loc loc = Loc::current())
 Int32 frexp_exponent(const Float32& a, Loc loc = Loc::current());
 /// Whether a is NaN.
 Bool is_nan(const Float32& a, Loc loc = Loc::current());
-/// a[0] * b[0] + a[1] * b[1] + c of bf16 pairs. gfx950. The inner roundings are not documented, and denormals are flushed.
+/// a[0] * b[0] + a[1] * b[1] + c of bf16 pairs. gfx950. The inner roundings are not documented, and denormals are
+/// flushed.
 Float32 dot2(const Vec<BFloat16, 2>& a, const Vec<BFloat16, 2>& b, const Float32& c, Loc loc = Loc::current());
 /// The sum of four products of signed bytes, plus c.
 Int32 dot4(const Int32& a, const Int32& b, const Int32& c, Loc loc = Loc::current());
@@ -215,10 +240,18 @@ inline Int32 umul_high(const Int32& a, const Int32& b, Loc loc = Loc::current())
   return Int32(Raw{detail::multiply_high(a.get(), b.get(), false, loc)});
 }
 /// How many bits are set.
-inline Int32 bit_count(const Int32& a, Loc loc = Loc::current()) { return Int32(Raw{detail::unary(Op::bit_count, a.get(), detail::kShape<Int32>, loc)}); }
-inline Uniform<Int32> bit_count(const Uniform<Int32>& a, Loc loc = Loc::current()) { return Uniform<Int32>(Raw{detail::unary(Op::bit_count, a.get(), detail::kShape<Uniform<Int32>>, loc)}); }
-inline Int32 bit_reverse(const Int32& a, Loc loc = Loc::current()) { return Int32(Raw{detail::unary(Op::bit_reverse, a.get(), detail::kShape<Int32>, loc)}); }
-inline Uniform<Int32> bit_reverse(const Uniform<Int32>& a, Loc loc = Loc::current()) { return Uniform<Int32>(Raw{detail::unary(Op::bit_reverse, a.get(), detail::kShape<Uniform<Int32>>, loc)}); }
+inline Int32 bit_count(const Int32& a, Loc loc = Loc::current()) {
+  return Int32(Raw{detail::unary(Op::bit_count, a.get(), detail::kShape<Int32>, loc)});
+}
+inline Uniform<Int32> bit_count(const Uniform<Int32>& a, Loc loc = Loc::current()) {
+  return Uniform<Int32>(Raw{detail::unary(Op::bit_count, a.get(), detail::kShape<Uniform<Int32>>, loc)});
+}
+inline Int32 bit_reverse(const Int32& a, Loc loc = Loc::current()) {
+  return Int32(Raw{detail::unary(Op::bit_reverse, a.get(), detail::kShape<Int32>, loc)});
+}
+inline Uniform<Int32> bit_reverse(const Uniform<Int32>& a, Loc loc = Loc::current()) {
+  return Uniform<Int32>(Raw{detail::unary(Op::bit_reverse, a.get(), detail::kShape<Uniform<Int32>>, loc)});
+}
 inline Uniform<Int32> bit_count(const Uniform<Int64>& a, Loc loc = Loc::current()) {
   llvm::Value* count = detail::unary(Op::bit_count, a.get(), {Kind::kInt64}, loc);
   return Uniform<Int32>(Raw{emit::cast(emit::Cast::kTrunc, count, {Kind::kInt32}, loc)});

@@ -34,7 +34,8 @@ llvm::Value* checked(Builder& builder, llvm::Value* value, const char* operation
 llvm::Value* load(llvm::Value* pointer, Shape shape, Access access, Loc loc) {
   Builder& builder = Builder::current(loc);
   llvm::IRBuilder<>& ir = Builder::at(loc);
-  llvm::LoadInst* value = ir.CreateAlignedLoad(builder.type(shape), checked(builder, pointer, "load", loc), alignment_of(shape, access));
+  llvm::LoadInst* value =
+      ir.CreateAlignedLoad(builder.type(shape), checked(builder, pointer, "load", loc), alignment_of(shape, access));
   mark(value, access, builder);
   return value;
 }
@@ -42,9 +43,13 @@ llvm::Value* load(llvm::Value* pointer, Shape shape, Access access, Loc loc) {
 void store(llvm::Value* pointer, llvm::Value* value, Shape shape, Access access, Loc loc) {
   Builder& builder = Builder::current(loc);
   llvm::IRBuilder<>& ir = Builder::at(loc);
-  llvm::StoreInst* instruction = ir.CreateAlignedStore(checked(builder, value, "store", loc), checked(builder, pointer, "store", loc),
-                                                       alignment_of(shape, access));
+  llvm::StoreInst* instruction = ir.CreateAlignedStore(
+      checked(builder, value, "store", loc), checked(builder, pointer, "store", loc), alignment_of(shape, access));
   mark(instruction, access, builder);
+}
+
+llvm::Value* load_transposed(Op op, llvm::Value* pointer, Shape shape, Loc loc) {
+  return emit::call(op, {shape}, {pointer}, loc);
 }
 
 }  // namespace monojit::ir::detail

@@ -37,7 +37,8 @@ Vec<T, N> load(const Ptr<T, Space>& pointer, Access access = {}, Loc loc = Loc::
   return Vec<T, N>(Raw{detail::load(pointer.get(), detail::kShape<Vec<T, N>>, access, loc)});
 }
 template <class T, class Space>
-void store(const Ptr<T, Space>& pointer, const std::type_identity_t<T>& value, Access access = {}, Loc loc = Loc::current()) {
+void store(const Ptr<T, Space>& pointer, const std::type_identity_t<T>& value, Access access = {},
+           Loc loc = Loc::current()) {
   detail::store(pointer.get(), value.get(), detail::kShape<T>, access, loc);
 }
 template <class T, class Space, int N>
@@ -48,6 +49,23 @@ void store(const Ptr<T, Space>& pointer, const Vec<T, N>& value, Access access =
 template <class T, class Space>
 Uniform<T> load(const Uniform<Ptr<T, Space>>& pointer, Access access = {}, Loc loc = Loc::current()) {
   return Uniform<T>(Raw{detail::load(pointer.get(), detail::kShape<T>, access, loc)});
+}
+
+namespace detail {
+llvm::Value* load_transposed(Op op, llvm::Value* pointer, Shape shape, Loc loc);
+}  // namespace detail
+
+/// Reads LDS as the columns of a matrix whose rows lie one behind the other: lanes exchange inside their group of 16,
+/// so that each gets one column's elements of Bits (4, 6, 8 or 16) bits, in 8 bytes (12 for 6 bits). gfx950.
+template <int Bits, class T>
+auto load_transposed(const Ptr<T, Local>& pointer, Loc loc = Loc::current()) {
+  static_assert(Bits == 4 || Bits == 6 || Bits == 8 || Bits == 16, "elements have 4, 6, 8 or 16 bits");
+  constexpr Op kOp = Bits == 4   ? Op::ds_read_tr4
+                     : Bits == 6 ? Op::ds_read_tr6
+                     : Bits == 8 ? Op::ds_read_tr8
+                                 : Op::ds_read_tr16;
+  using Result = std::conditional_t<Bits == 16, Vec<BFloat16, 4>, Vec<Int32, Bits == 6 ? 3 : 2>>;
+  return Result(Raw{detail::load_transposed(kOp, pointer.get(), detail::kShape<Result>, loc)});
 }
 
 }  // namespace monojit::ir

@@ -15,7 +15,8 @@ llvm::Value* as_dword(llvm::Value* words, Loc loc) { return emit::cast(emit::Cas
 
 namespace detail {
 
-llvm::Value* mx_narrow_half(Op op, llvm::Value* a, llvm::Value* b, llvm::Value* scale, llvm::Value* old, bool high, Loc loc) {
+llvm::Value* mx_narrow_half(Op op, llvm::Value* a, llvm::Value* b, llvm::Value* scale, llvm::Value* old, bool high,
+                            Loc loc) {
   return as_dword(emit::call(op, {as_words(old, loc), a, b, scale, emit::flag(high)}, loc), loc);
 }
 
@@ -31,7 +32,8 @@ llvm::Value* mx_widen_byte(Op op, llvm::Value* packed, llvm::Value* scale, int b
   return emit::call(op, {packed, scale, emit::immediate(byte)}, loc);
 }
 
-llvm::Value* mx_narrow_byte(Op op, llvm::Value* a, llvm::Value* b, llvm::Value* scale, llvm::Value* old, int byte, Loc loc) {
+llvm::Value* mx_narrow_byte(Op op, llvm::Value* a, llvm::Value* b, llvm::Value* scale, llvm::Value* old, int byte,
+                            Loc loc) {
   return emit::call(op, {old, a, b, scale, emit::immediate(byte)}, loc);
 }
 
@@ -39,7 +41,8 @@ llvm::Value* mx_narrow_byte_pair(Op op, llvm::Value* pair, llvm::Value* scale, l
   return emit::call(op, {old, pair, scale, emit::immediate(byte)}, loc);
 }
 
-llvm::Value* mx_narrow_random(Op op, llvm::Value* pair, llvm::Value* seed, llvm::Value* scale, llvm::Value* old, int byte, Loc loc) {
+llvm::Value* mx_narrow_random(Op op, llvm::Value* pair, llvm::Value* seed, llvm::Value* scale, llvm::Value* old,
+                              int byte, Loc loc) {
   return emit::call(op, {old, pair, seed, scale, emit::immediate(byte)}, loc);
 }
 

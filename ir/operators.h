@@ -20,8 +20,8 @@ struct Raw {
   llvm::Value* value;
 };
 
-/// An operand together with the line on which it was written: operators can't have a defaulted argument of their own, so
-/// their first one converts to this.
+/// An operand together with the line on which it was written: operators can't have a defaulted argument of their own,
+/// so their first one converts to this.
 template <class D>
 struct At {
   template <class U>
@@ -62,74 +62,75 @@ using Mask = typename Traits<D>::Mask;
 template <class D>
 inline constexpr Shape kShape = {Traits<D>::kKind, Traits<D>::kLanes};
 
-// Both operands convert to At<D>, so that literals may stand on either side and the line is known. Where the operands fit
-// the uniform and the per-lane form of an operator equally well, the uniform one wins: it is no template and the other is.
-#define MONOJIT_IR_BINARY(form, symbol, operation)                                                               \
-  form friend D operator symbol(At<D> a, At<D> b) {                                                              \
-    return D(Raw{emit::binary(emit::Binary::operation, a.value.get(), b.value.get(), a.location)});              \
-  }                                                                                                              \
-  friend D& operator symbol##=(D& a, At<D> b) {                                                                  \
-    return a = D(Raw{emit::binary(emit::Binary::operation, a.get(), b.value.get(), b.location)});                \
-  }                                                                                                              \
-  template <class U> /* a per-lane value can't go into a uniform one */                                          \
-    requires(Traits<D>::kUniform && !std::convertible_to<const U&, D>)                                           \
-  friend D& operator symbol##=(D& a, const U& b) = delete;
-#define MONOJIT_IR_LOGIC(form, symbol, operation)                                                                \
-  form friend D operator symbol(At<D> a, At<D> b) {                                                              \
-    return D(Raw{emit::binary(emit::Binary::operation, a.value.get(), b.value.get(), a.location)});              \
+// Both operands convert to At<D>, so that literals may stand on either side and the line is known. Where the operands
+// fit the uniform and the per-lane form of an operator equally well, the uniform one wins: it is no template and the
+// other is.
+#define MONOJIT_IR_BINARY(form, symbol, operation)                                                  \
+  form friend D operator symbol(At<D> a, At<D> b) {                                                 \
+    return D(Raw{emit::binary(emit::Binary::operation, a.value.get(), b.value.get(), a.location)}); \
+  }                                                                                                 \
+  friend D& operator symbol## = (D & a, At<D> b) {                                                  \
+    return a = D(Raw{emit::binary(emit::Binary::operation, a.get(), b.value.get(), b.location)});   \
+  }                                                                                                 \
+  template <class U> /* a per-lane value can't go into a uniform one */                             \
+    requires(Traits<D>::kUniform && !std::convertible_to<const U&, D>)                              \
+  friend D& operator symbol## = (D & a, const U& b) = delete;
+#define MONOJIT_IR_LOGIC(form, symbol, operation)                                                   \
+  form friend D operator symbol(At<D> a, At<D> b) {                                                 \
+    return D(Raw{emit::binary(emit::Binary::operation, a.value.get(), b.value.get(), a.location)}); \
   }
-#define MONOJIT_IR_COMPARE(form, symbol, predicate)                                                              \
-  form friend Mask<D> operator symbol(At<D> a, At<D> b) {                                                        \
-    return Mask<D>(Raw{emit::compare(emit::Compare::predicate, a.value.get(), b.value.get(), a.location)});      \
+#define MONOJIT_IR_COMPARE(form, symbol, predicate)                                                         \
+  form friend Mask<D> operator symbol(At<D> a, At<D> b) {                                                   \
+    return Mask<D>(Raw{emit::compare(emit::Compare::predicate, a.value.get(), b.value.get(), a.location)}); \
   }
 #define MONOJIT_IR_UNARY(symbol, function) \
   friend D operator symbol(At<D> a) { return D(Raw{emit::function(a.value.get(), a.location)}); }
 
 // Division, remainder, order and >> count as signed: Int32 is signed. Unsigned forms have names (math.h).
-#define MONOJIT_IR_INTEGER(form)        \
-  MONOJIT_IR_BINARY(form, +, kAdd)      \
-  MONOJIT_IR_BINARY(form, -, kSub)      \
-  MONOJIT_IR_BINARY(form, *, kMul)      \
-  MONOJIT_IR_BINARY(form, /, kSDiv)     \
-  MONOJIT_IR_BINARY(form, %, kSRem)     \
-  MONOJIT_IR_BINARY(form, &, kAnd)      \
-  MONOJIT_IR_BINARY(form, |, kOr)       \
-  MONOJIT_IR_BINARY(form, ^, kXor)      \
-  MONOJIT_IR_BINARY(form, <<, kShl)     \
-  MONOJIT_IR_BINARY(form, >>, kAShr)    \
-  MONOJIT_IR_COMPARE(form, ==, kEq)     \
-  MONOJIT_IR_COMPARE(form, !=, kNe)     \
-  MONOJIT_IR_COMPARE(form, <, kSlt)     \
-  MONOJIT_IR_COMPARE(form, <=, kSle)    \
-  MONOJIT_IR_COMPARE(form, >, kSgt)     \
-  MONOJIT_IR_COMPARE(form, >=, kSge)    \
-  MONOJIT_IR_UNARY(-, negate)           \
+#define MONOJIT_IR_INTEGER(form)     \
+  MONOJIT_IR_BINARY(form, +, kAdd)   \
+  MONOJIT_IR_BINARY(form, -, kSub)   \
+  MONOJIT_IR_BINARY(form, *, kMul)   \
+  MONOJIT_IR_BINARY(form, /, kSDiv)  \
+  MONOJIT_IR_BINARY(form, %, kSRem)  \
+  MONOJIT_IR_BINARY(form, &, kAnd)   \
+  MONOJIT_IR_BINARY(form, |, kOr)    \
+  MONOJIT_IR_BINARY(form, ^, kXor)   \
+  MONOJIT_IR_BINARY(form, <<, kShl)  \
+  MONOJIT_IR_BINARY(form, >>, kAShr) \
+  MONOJIT_IR_COMPARE(form, ==, kEq)  \
+  MONOJIT_IR_COMPARE(form, !=, kNe)  \
+  MONOJIT_IR_COMPARE(form, <, kSlt)  \
+  MONOJIT_IR_COMPARE(form, <=, kSle) \
+  MONOJIT_IR_COMPARE(form, >, kSgt)  \
+  MONOJIT_IR_COMPARE(form, >=, kSge) \
+  MONOJIT_IR_UNARY(-, negate)        \
   MONOJIT_IR_UNARY(~, invert)
 
-// Each operator is one IEEE operation, rounded once; / is correctly rounded. Comparisons are ordered: a NaN operand gives
-// false, except for != which then is true.
-#define MONOJIT_IR_FLOAT(form)          \
-  MONOJIT_IR_BINARY(form, +, kFAdd)     \
-  MONOJIT_IR_BINARY(form, -, kFSub)     \
-  MONOJIT_IR_BINARY(form, *, kFMul)     \
-  MONOJIT_IR_BINARY(form, /, kFDiv)     \
-  MONOJIT_IR_COMPARE(form, ==, kFEq)    \
-  MONOJIT_IR_COMPARE(form, !=, kFNe)    \
-  MONOJIT_IR_COMPARE(form, <, kFLt)     \
-  MONOJIT_IR_COMPARE(form, <=, kFLe)    \
-  MONOJIT_IR_COMPARE(form, >, kFGt)     \
-  MONOJIT_IR_COMPARE(form, >=, kFGe)    \
+// Each operator is one IEEE operation, rounded once; / is correctly rounded. Comparisons are ordered: a NaN operand
+// gives false, except for != which then is true.
+#define MONOJIT_IR_FLOAT(form)       \
+  MONOJIT_IR_BINARY(form, +, kFAdd)  \
+  MONOJIT_IR_BINARY(form, -, kFSub)  \
+  MONOJIT_IR_BINARY(form, *, kFMul)  \
+  MONOJIT_IR_BINARY(form, /, kFDiv)  \
+  MONOJIT_IR_COMPARE(form, ==, kFEq) \
+  MONOJIT_IR_COMPARE(form, !=, kFNe) \
+  MONOJIT_IR_COMPARE(form, <, kFLt)  \
+  MONOJIT_IR_COMPARE(form, <=, kFLe) \
+  MONOJIT_IR_COMPARE(form, >, kFGt)  \
+  MONOJIT_IR_COMPARE(form, >=, kFGe) \
   MONOJIT_IR_UNARY(-, negate)
 
 // && and || evaluate both sides, as & and | do.
-#define MONOJIT_IR_BOOLEAN(form)        \
-  MONOJIT_IR_BINARY(form, &, kAnd)      \
-  MONOJIT_IR_BINARY(form, |, kOr)       \
-  MONOJIT_IR_BINARY(form, ^, kXor)      \
-  MONOJIT_IR_LOGIC(form, &&, kAnd)      \
-  MONOJIT_IR_LOGIC(form, ||, kOr)       \
-  MONOJIT_IR_COMPARE(form, ==, kEq)     \
-  MONOJIT_IR_COMPARE(form, !=, kNe)     \
+#define MONOJIT_IR_BOOLEAN(form)    \
+  MONOJIT_IR_BINARY(form, &, kAnd)  \
+  MONOJIT_IR_BINARY(form, |, kOr)   \
+  MONOJIT_IR_BINARY(form, ^, kXor)  \
+  MONOJIT_IR_LOGIC(form, &&, kAnd)  \
+  MONOJIT_IR_LOGIC(form, ||, kOr)   \
+  MONOJIT_IR_COMPARE(form, ==, kEq) \
+  MONOJIT_IR_COMPARE(form, !=, kNe) \
   MONOJIT_IR_UNARY(!, invert)
 
 enum class Category { kBoolean, kInteger, kFloat, kStorage };

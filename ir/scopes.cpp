@@ -26,11 +26,12 @@ void check_scopes(const llvm::Function& function, const Builder& builder) {
         if (value == nullptr || value->getParent() == &block || dominators.dominates(value, use)) continue;
         const Line made = line_of(*value);
         const Line used = line_of(user);
-        throw BuildError("scope", builder.target().arch,
-                         fmt::format("the value made at {}:{} is used here, outside of the If, For or While in which it was "
-                                     "made: carry it in a Var",
-                                     made.file, made.line),
-                         used.file, used.line);
+        throw BuildError(
+            "scope", builder.target().arch,
+            fmt::format("the value made at {}:{} is used here, outside of the If, For or While in which it was "
+                        "made: carry it in a Var",
+                        made.file, made.line),
+            used.file, used.line);
       }
     }
   }

@@ -24,11 +24,16 @@ void check_range(const char* operation, int value, int first, int last, Loc loc)
 
 llvm::AtomicOrdering ordering(Order order) {
   switch (order) {
-    case Order::kRelaxed: return llvm::AtomicOrdering::Monotonic;
-    case Order::kAcquire: return llvm::AtomicOrdering::Acquire;
-    case Order::kRelease: return llvm::AtomicOrdering::Release;
-    case Order::kAcquireRelease: return llvm::AtomicOrdering::AcquireRelease;
-    case Order::kSequential: return llvm::AtomicOrdering::SequentiallyConsistent;
+    case Order::kRelaxed:
+      return llvm::AtomicOrdering::Monotonic;
+    case Order::kAcquire:
+      return llvm::AtomicOrdering::Acquire;
+    case Order::kRelease:
+      return llvm::AtomicOrdering::Release;
+    case Order::kAcquireRelease:
+      return llvm::AtomicOrdering::AcquireRelease;
+    case Order::kSequential:
+      return llvm::AtomicOrdering::SequentiallyConsistent;
   }
   return llvm::AtomicOrdering::SequentiallyConsistent;
 }

@@ -13,11 +13,11 @@ enum class Chip : std::uint8_t { kGfx942 = 1, kGfx950 = 2 };
 struct Target {
   std::string_view arch;  ///< "gfx950"
   Chip chip;
-  std::uint32_t lds_bytes;        ///< of one compute unit, hence the most that a workgroup can have
-  std::uint32_t lds_granule;      ///< allocation unit, bytes
-  std::uint32_t wave_size;        ///< lanes
+  std::uint32_t lds_bytes;    ///< of one compute unit, hence the most that a workgroup can have
+  std::uint32_t lds_granule;  ///< allocation unit, bytes
+  std::uint32_t wave_size;    ///< lanes
   std::uint32_t max_waves_per_eu;
-  float fp8_max;                  ///< largest finite value of the 8-bit E4M3 format of MFMAs and conversions
+  float fp8_max;  ///< largest finite value of the 8-bit E4M3 format of MFMAs and conversions
 };
 
 inline constexpr Target kTargetGfx942{"gfx942", Chip::kGfx942, 64 * 1024, 512, 64, 8, 240.0f};

@@ -9,8 +9,8 @@
 
 namespace monojit::ir {
 
-/// What every value of the DSL is: a handle on an LLVM value of the current kernel. A default-made one holds nothing yet,
-/// and using it is a BuildError.
+/// What every value of the DSL is: a handle on an LLVM value of the current kernel. A default-made one holds nothing
+/// yet, and using it is a BuildError.
 class Value {
  public:
   llvm::Value* get() const { return value_; }
@@ -31,7 +31,8 @@ class Scalar : public Value, public detail::Operators<Scalar<K>, detail::categor
   explicit Scalar(Raw raw) : Value(raw.value) {}
   template <class L>
     requires LiteralFor<L, K>
-  Scalar(L literal, Loc loc = Loc::current())  // NOLINT(google-explicit-constructor): a literal takes the operand's type
+  Scalar(L literal,
+         Loc loc = Loc::current())  // NOLINT(google-explicit-constructor): a literal takes the operand's type
       : Value(make(literal, loc)) {}
 
  private:

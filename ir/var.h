@@ -39,7 +39,9 @@ class Var {
     emit::write_variable(variable_, value.value.get(), value.location);
     return *this;
   }
-  Var& operator=(const Var& other) { return *this = At<T>(other.value()); }  // NOLINT(bugprone-unhandled-self-assignment)
+  Var& operator=(const Var& other) {
+    return *this = At<T>(other.value());
+  }  // NOLINT(bugprone-unhandled-self-assignment)
 
   T value(Loc loc = Loc::current()) const { return T(Raw{emit::read_variable(variable_, loc)}); }
   operator T() const { return value(); }  // NOLINT(google-explicit-constructor): it stands for its value
