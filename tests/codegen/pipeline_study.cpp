@@ -1,6 +1,6 @@
 // Measures what optimisation pipelines cost and give, as docs/codegen-pipeline.md tells: for each pipeline the
 // processor time of its passes, of comgr's code generation and of linking, and the code that came out.
-//   monojit_pipeline_study [--arch gfx950] [--repeat 5] [--stages N --unroll N | --ir FILE.ll]
+//   monojit_pipeline_study [--arch gfx950] [--repeat 5] [--key KEY | --stages N --unroll N | --ir FILE.ll]
 //                          [--passes PIPELINE] [--option CLANG_OPTION]...
 #include <ctime>
 #include <fstream>
@@ -16,6 +16,7 @@
 #include "codegen/comgr/actions.h"
 #include "codegen/object/code_object.h"
 #include "codegen/optimise.h"
+#include "kernels/emitters.h"
 #include "tests/codegen/sample_kernels.h"
 
 namespace monojit::codegen::test {
@@ -27,6 +28,7 @@ struct Settings {
   int stages = 8;
   int unroll = 8;
   std::string ir_file;
+  std::string key;
   std::vector<std::string> options;
   std::string passes;
   bool single = false;
@@ -104,6 +106,7 @@ Settings parse(int argc, char** argv) {
     if (flag == "--stages") settings.stages = std::stoi(value);
     if (flag == "--unroll") settings.unroll = std::stoi(value);
     if (flag == "--ir") settings.ir_file = value;
+    if (flag == "--key") settings.key = value;
     if (flag == "--option") settings.options.push_back(value);
     if (flag == "--passes") settings.passes = value;
     if (flag == "--option" || flag == "--passes") settings.single = true;
@@ -112,6 +115,10 @@ Settings parse(int argc, char** argv) {
 }
 
 std::string source_of(const Settings& settings) {
+  if (!settings.key.empty()) {
+    const auto kernel = kernels::emit(kernels::BuildKey::parse(settings.key), *ir::find_target(settings.arch));
+    return assembly_of(*kernel->finish());
+  }
   if (settings.ir_file.empty()) return study_assembly(settings.stages, settings.unroll);
   std::ifstream file(settings.ir_file);
   std::stringstream text;
