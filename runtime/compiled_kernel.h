@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ struct CompiledKernel {
   kernels::BuildKey key;
   std::string arch;  ///< "gfx950"
   KernelRecord record;
-  std::vector<std::byte> code_object;
+  std::shared_ptr<const std::vector<std::byte>> code_object;  ///< never null
 };
 
 }  // namespace monojit::runtime

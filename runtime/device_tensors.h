@@ -13,7 +13,8 @@ namespace monojit::runtime {
 /// scalar.
 class DeviceTensors {
  public:
-  /// `tensors` are in the order of the family's argument list. Throws UserError when a scalar's tensor has another size.
+  /// `tensors` are in the order of the family's argument list. Throws UserError when a scalar's tensor has another
+  /// size.
   DeviceTensors(const Device& device, const kernels::Family& family, std::span<const kernels::Tensor> tensors);
 
   /// In the order of the argument list; a test may replace one, e.g. by an address inside another buffer.

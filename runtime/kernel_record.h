@@ -10,7 +10,7 @@ namespace monojit::runtime {
 
 /// What one kernel takes of the chip, from the code object's notes.
 struct Resources {
-  std::uint32_t vgpr = 0;  ///< a lane, without `agpr`
+  std::uint32_t vgpr = 0;  ///< vector registers a lane, AGPRs among them
   std::uint32_t agpr = 0;
   std::uint32_t sgpr = 0;
   std::uint32_t lds_bytes = 0;      ///< a workgroup

@@ -22,7 +22,7 @@ LoadedKernel::LoadedKernel(Device device, std::shared_ptr<const CompiledKernel> 
       kernel_(std::move(kernel)),
       shape_(kernel_->key.family().launch(kernel_->key)),
       arguments_(kernel_->key.family(), of_arch(*kernel_, device_).record),
-      module_(device_, kernel_->code_object),
+      module_(device_, *kernel_->code_object),
       function_(module_.function(kernel_->record.symbol)) {
   if (shape_.persistent) check_residency();
 }

@@ -57,8 +57,8 @@ inline runtime::KernelRecord tiny_record() {
 }
 
 inline std::shared_ptr<const runtime::CompiledKernel> tiny_kernel(int workgroups) {
-  return std::make_shared<runtime::CompiledKernel>(
-      runtime::CompiledKernel{tiny_key(workgroups), "gfx950", tiny_record(), std::vector<std::byte>(64)});
+  return std::make_shared<runtime::CompiledKernel>(runtime::CompiledKernel{
+      tiny_key(workgroups), "gfx950", tiny_record(), std::make_shared<const std::vector<std::byte>>(64)});
 }
 
 }  // namespace monojit::tests

@@ -1,0 +1,195 @@
+#include <atomic>
+#include <barrier>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <unistd.h>
+
+#include "runtime/hip/device_error.h"
+#include "runtime/jit.h"
+#include "tests/runtime/fake_device.h"
+#include "tests/runtime/tiny_kernel.h"
+#include "toolchain_id.h"
+
+namespace monojit::runtime {
+namespace {
+
+using cache::Source;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using tests::FakeDevice;
+using tests::tiny_key;
+using tests::tiny_record;
+
+constexpr const char* kArch = "gfx950";
+
+/// Builds the tiny kernel and counts how often.
+class CountingBuilder : public KernelBuilder {
+ public:
+  std::string toolchain() override { return toolchain_text; }
+  BuiltKernel build(const kernels::BuildKey& key, std::string_view) override {
+    ++builds;
+    if (fails) throw std::runtime_error("the compiler says no");
+    KernelRecord record = tiny_record();
+    record.symbol = key.symbol();
+    return {record, std::vector<std::byte>(100, std::byte{0x5A})};
+  }
+
+  std::string toolchain_text = std::string(kPinnedToolchain);
+  std::atomic<int> builds = 0;
+  bool fails = false;
+};
+
+/// A cache folder of its own, and the warnings of the Jits made here.
+class Workshop {
+ public:
+  Workshop() { std::filesystem::create_directories(folder); }
+  ~Workshop() { std::filesystem::remove_all(folder); }
+  Workshop(const Workshop&) = delete;
+  Workshop& operator=(const Workshop&) = delete;
+
+  Jit jit(bool strict = false) {
+    const auto warn = [this](std::string_view text) { warnings += std::string(text) + '\n'; };
+    return Jit({.cache_folder = folder, .strict = strict, .warn = warn, .builder = builder});
+  }
+  std::filesystem::path only_entry() const {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
+      if (file.is_regular_file() && file.file_size() > 0) return file.path();
+    }
+    return {};
+  }
+
+  std::filesystem::path folder = std::filesystem::temp_directory_path() / ("monojit_jit_" + std::to_string(getpid()));
+  std::shared_ptr<CountingBuilder> builder = std::make_shared<CountingBuilder>();
+  std::string warnings;
+};
+
+TEST_CASE("A key is built, then found in memory, then by the next process on disk") {
+  Workshop workshop;
+  Jit jit = workshop.jit();
+  const Obtained built = jit.get(tiny_key(1), kArch);
+  CHECK(built.source == Source::kBuilt);
+  CHECK(built.times_ms.codegen == tiny_record().times_ms.codegen);
+  const Obtained again = jit.get(tiny_key(1), kArch);
+  CHECK(again.source == Source::kMemory);
+  CHECK(again.kernel == built.kernel);
+
+  const Obtained read = workshop.jit().get(tiny_key(1), kArch);
+  CHECK(read.source == Source::kDisk);
+  CHECK(read.times_ms.codegen == 0);
+  CHECK(read.kernel->record == built.kernel->record);
+  CHECK(*read.kernel->code_object == *built.kernel->code_object);
+  CHECK(workshop.builder->builds == 1);
+}
+
+TEST_CASE("Keys and archs that differ are different kernels") {
+  Workshop workshop;
+  Jit jit = workshop.jit();
+  const auto first = jit.get(tiny_key(1), kArch).kernel;
+  CHECK(jit.get(tiny_key(2), kArch).kernel->record.symbol != first->record.symbol);
+  CHECK(jit.get(tiny_key(1), "gfx942").source == Source::kBuilt);
+  CHECK(workshop.builder->builds == 3);
+}
+
+TEST_CASE("Strict mode compiles nothing and says how to warm the key") {
+  Workshop workshop;
+  CHECK_THROWS_MATCHES(workshop.jit(true).get(tiny_key(3), kArch), NotCachedError,
+                       MessageMatches(ContainsSubstring("tests.tiny{workgroups=3} for gfx950 is not in the cache") &&
+                                      ContainsSubstring("monojit warm 'tests.tiny{workgroups=3}' --arch gfx950")));
+  CHECK(workshop.builder->builds == 0);
+  workshop.jit().get(tiny_key(3), kArch);
+  CHECK(workshop.jit(true).get(tiny_key(3), kArch).source == Source::kDisk);
+}
+
+TEST_CASE("Another toolchain than the pinned one moves the process to its own entries") {
+  Workshop workshop;
+  workshop.jit().get(tiny_key(1), kArch);
+  workshop.builder->toolchain_text = "llvm 99.0.0, comgr 9.9";
+
+  Jit jit = workshop.jit();
+  CHECK(jit.get(tiny_key(1), kArch).source == Source::kDisk);  // nothing had to be built: the pinned entry serves
+  CHECK(jit.get(tiny_key(2), kArch).source == Source::kBuilt);
+  CHECK(jit.toolchain() == "llvm 99.0.0, comgr 9.9");
+
+  Jit next = workshop.jit();
+  CHECK(next.get(tiny_key(2), kArch).source == Source::kDisk);  // a miss under the pinned id, a hit under the real one
+  CHECK(workshop.builder->builds == 2);
+}
+
+TEST_CASE("A failed build reaches the caller and is tried again by the next") {
+  Workshop workshop;
+  Jit jit = workshop.jit();
+  workshop.builder->fails = true;
+  CHECK_THROWS_MATCHES(jit.get(tiny_key(1), kArch), std::runtime_error,
+                       Catch::Matchers::Message("the compiler says no"));
+  workshop.builder->fails = false;
+  CHECK(jit.get(tiny_key(1), kArch).source == Source::kBuilt);
+}
+
+TEST_CASE("Threads that want one key at once share one build") {
+  constexpr int kThreads = 8;
+  Workshop workshop;
+  Jit jit = workshop.jit();
+  std::barrier start(kThreads);
+  std::vector<std::shared_ptr<const CompiledKernel>> kernels(kThreads);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      start.arrive_and_wait();
+      kernels[i] = jit.get(tiny_key(1), kArch).kernel;
+    });
+  }
+  threads.clear();
+  CHECK(workshop.builder->builds == 1);
+  for (const auto& kernel : kernels) CHECK(kernel == kernels[0]);
+}
+
+TEST_CASE("A damaged entry is never served: it is warned of and built anew") {
+  Workshop workshop;
+  workshop.jit().get(tiny_key(1), kArch);
+  const std::filesystem::path entry = workshop.only_entry();
+  std::filesystem::resize_file(entry, std::filesystem::file_size(entry) - 1);
+  CHECK(workshop.jit().get(tiny_key(1), kArch).source == Source::kBuilt);
+  CHECK(!workshop.warnings.empty());
+  CHECK(workshop.jit().get(tiny_key(1), kArch).source == Source::kDisk);
+}
+
+TEST_CASE("A kernel is loaded once a device and launched from there") {
+  const FakeDevice fake;
+  Workshop workshop;
+  Jit jit = workshop.jit();
+  const auto loaded = jit.prepare(tiny_key(1), fake.device());
+  CHECK(jit.prepare(tiny_key(1), fake.device()) == loaded);
+  CHECK(fake.hip.loads == 1);
+}
+
+TEST_CASE("A cached kernel that the device refuses is built anew, once, with a warning") {
+  const FakeDevice fake;
+  Workshop workshop;
+  workshop.jit().get(tiny_key(1), kArch);
+  fake.hip.failing = "hipModuleLoadData";
+  Jit jit = workshop.jit();
+  CHECK_THROWS_AS(jit.prepare(tiny_key(1), fake.device()), DeviceError);
+  CHECK_THAT(workshop.warnings, ContainsSubstring("hip:0 does not take the cached tests.tiny{workgroups=1}"));
+  CHECK(workshop.builder->builds == 2);
+
+  fake.hip.failing = nullptr;
+  Obtained obtained;
+  CHECK(jit.prepare(tiny_key(1), fake.device(), &obtained) != nullptr);
+  CHECK(obtained.source == Source::kMemory);
+}
+
+TEST_CASE("Without a cache folder, kernels live in memory") {
+  Workshop workshop;
+  Jit jit({.cache_folder = {}, .strict = false, .warn = {}, .builder = workshop.builder});
+  CHECK(jit.get(tiny_key(1), kArch).source == Source::kBuilt);
+  CHECK(jit.get(tiny_key(1), kArch).source == Source::kMemory);
+  CHECK(jit.disk() == nullptr);
+}
+
+}  // namespace
+}  // namespace monojit::runtime
