@@ -124,7 +124,7 @@ std::uint32_t sum_truncated(const Dot& dot, int group) {
   for (int first = 0; first < dot.count; first += group) {
     const Number addend = decode(Format::kF32, c);
     Specials specials = group_specials(dot, first, first + group, addend);
-    if (!specials.any()) add_overflowing_products(dot, first, first + group, specials);
+    add_overflowing_products(dot, first, first + group, specials);
     if (specials.any()) {
       c = specials.result();
       continue;
