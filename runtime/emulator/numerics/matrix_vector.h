@@ -22,7 +22,7 @@ typedef float F32 __attribute__((vector_size(kVectorBytes), may_alias));
 typedef std::int32_t I32 __attribute__((vector_size(kVectorBytes), may_alias));
 typedef std::uint32_t U32 __attribute__((vector_size(kVectorBytes), may_alias));
 typedef std::int16_t I16 __attribute__((vector_size(kVectorBytes), may_alias));
-typedef std::int8_t I8 __attribute__((vector_size(kVectorBytes), may_alias));
+typedef signed char I8 __attribute__((vector_size(kVectorBytes), may_alias));
 typedef double F64 __attribute__((vector_size(kVectorBytes), may_alias));
 typedef std::int64_t I64 __attribute__((vector_size(kVectorBytes), may_alias));
 // NOLINTEND(modernize-use-using)
@@ -53,11 +53,13 @@ MONOJIT_LANE_FUNCTION void store(Element* to, Vector vector) {
 MONOJIT_LANE_FUNCTION I32 splat(std::int32_t value) { return value - I32{}; }
 MONOJIT_LANE_FUNCTION F32 splat(float value) { return value - F32{}; }
 MONOJIT_LANE_FUNCTION F64 splat(double value) { return value - F64{}; }
+MONOJIT_LANE_FUNCTION I8 splat(std::int8_t value) { return value - I8{}; }
 
 MONOJIT_LANE_FUNCTION I32 larger(I32 x, I32 y) { return x > y ? x : y; }
 MONOJIT_LANE_FUNCTION I32 smaller(I32 x, I32 y) { return x < y ? x : y; }
 MONOJIT_LANE_FUNCTION I16 larger(I16 x, I16 y) { return x > y ? x : y; }
 MONOJIT_LANE_FUNCTION I8 larger(I8 x, I8 y) { return x > y ? x : y; }
+MONOJIT_LANE_FUNCTION I8 smaller(I8 x, I8 y) { return x < y ? x : y; }
 
 #if defined(__AVX512F__)
 MONOJIT_LANE_FUNCTION bool any(I32 mask) { return _mm512_movepi32_mask(reinterpret<__m512i>(mask)) != 0; }
@@ -81,6 +83,9 @@ MONOJIT_LANE_FUNCTION I32 truncate(F64Pair x) {
   const __m256i low = _mm512_cvttpd_epi32(reinterpret<__m512d>(x.low));
   const __m256i high = _mm512_cvttpd_epi32(reinterpret<__m512d>(x.high));
   return reinterpret<I32>(_mm512_inserti32x8(_mm512_castsi256_si512(low), high, 1));
+}
+MONOJIT_LANE_FUNCTION F64 floor(F64 x) {
+  return reinterpret<F64>(_mm512_roundscale_pd(reinterpret<__m512d>(x), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
 }
 MONOJIT_LANE_FUNCTION F64 fused(F64 x, F64 y, F64 z) {
   return reinterpret<F64>(_mm512_fmadd_pd(reinterpret<__m512d>(x), reinterpret<__m512d>(y), reinterpret<__m512d>(z)));
@@ -127,6 +132,7 @@ MONOJIT_LANE_FUNCTION I32 truncate(F64Pair x) {
   return reinterpret<I32>(_mm256_set_m128i(_mm256_cvttpd_epi32(reinterpret<__m256d>(x.high)),
                                            _mm256_cvttpd_epi32(reinterpret<__m256d>(x.low))));
 }
+MONOJIT_LANE_FUNCTION F64 floor(F64 x) { return reinterpret<F64>(_mm256_floor_pd(reinterpret<__m256d>(x))); }
 MONOJIT_LANE_FUNCTION F64 fused(F64 x, F64 y, F64 z) {
   return reinterpret<F64>(_mm256_fmadd_pd(reinterpret<__m256d>(x), reinterpret<__m256d>(y), reinterpret<__m256d>(z)));
 }

@@ -130,4 +130,29 @@ MONOJIT_LANE_FUNCTION F32 add_group(I32 products, I32 exponent, F32 c, I32& bad)
   return near ? near_sum : narrow(total);
 }
 
+/// The same for products that are an exact double, and without a branch. `exponent` is kNoExponent in lanes without a
+/// product, and above -95 in the others, as it is for 8-bit formats. A small running value is dropped.
+inline constexpr int kNoExponent = -1000;
+
+MONOJIT_LANE_FUNCTION F32 add_exact_group(F64Pair products, I32 exponent, F32 c, I32& bad) {
+  const I32 c_field = (reinterpret<I32>(c) >> 23) & 255;
+  bad |= c_field == 255;
+  const I32 c_exponent = larger(c_field, splat(1)) - 127;
+  const I32 largest = larger(larger(exponent, c_exponent), splat(-95));  // the bound matters to no lane with products
+  const F32 kept = c_exponent < largest - 25 ? splat(0.0F) : c;
+
+  // In units of 2^(largest - 32): products and c are rounded down, c to 256 units, then the sum to 32 significant bits.
+  const F64Pair scale = widen(power_of_two(32 - largest));
+  const F64Pair wide_c = widen(kept);
+  const auto add = [](F64 product, F64 unit, F64 addend) {
+    const F64 whole_c = floor(addend * (unit * 0x1p-8));
+    const I64 bits = reinterpret<I64>(fused(whole_c, splat(256.0), floor(product * unit)));
+    constexpr std::int64_t kBelow32 = (1 << 21) - 1;  // mantissa bits past the 32nd significant one
+    return reinterpret<F64>((bits + ((bits < 0) & kBelow32)) & ~kBelow32);
+  };
+  const F64Pair total = {add(products.low, scale.low, wide_c.low), add(products.high, scale.high, wide_c.high)};
+  const F32 sum = narrow(total) * power_of_two(largest - 32);
+  return exponent == kNoExponent ? c + splat(0.0F) : sum;
+}
+
 }  // namespace monojit::emulator::matrix::inline MONOJIT_HOST_ISA_NAMESPACE

@@ -79,12 +79,13 @@ MONOJIT_LANE_FUNCTION I32 add_groups_of_rows(const Side<M, K>& a, const Side<M, 
   for (int n = 0; n < columns.count; ++n) {
     const int j = columns.computed[n];
     const std::int32_t* code = &b.code[kGroup / 2 * group][j];
+    const std::uint32_t* factor = &b.value[kGroup * group][j];
     const I32 exponent = largest_exponent(a_code, {code, code + M, code + 2 * M, code + 3 * M});
     bad |= (exponent > kHighestExponent) | ((exponent < kLowestExponent) & (exponent > kZeroCode / 2));
     const F32 scale = power_of_two(24 - larger(exponent, splat(kLowestExponent)));
     I32 products = {};
     for (int k = 0; k < kGroup; ++k)
-      products += truncate(a_value[k] * splat(numerics::as_float(b.value[kGroup * group + k][j])) * scale);
+      products += truncate(a_value[k] * splat(numerics::as_float(factor[M * k])) * scale);
     F32 c = load<F32>(&columns.value[j][row]);
     store(&columns.value[j][row], add_group<false>(products, exponent, c, bad));
   }

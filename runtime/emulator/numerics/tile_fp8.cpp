@@ -13,23 +13,8 @@ constexpr int kGroup = 16;
 constexpr int kWords = kGroup / 4;  // four exponent codes a word
 constexpr int kZeroCode = -60;      // exponent code of a zero: its sum with any other is below kNoProduct
 constexpr int kNoProduct = -40;
-constexpr int kNoProductExponent = -1000;
+constexpr int kFewColumns = 5;  // up to here it is quicker to look their values up one by one
 constexpr int kFractionBits = 24;
-
-template <Fp8 Kind>
-MONOJIT_LANE_FUNCTION bool is_special(std::uint32_t code) {
-  if constexpr (Kind == Fp8::kE4M3) return (code & 0x7FU) == 0x7FU;
-  if constexpr (Kind == Fp8::kE5M2) return (code & 0x7FU) >= 0x7CU;
-  return code == 0x80U;
-}
-
-template <Fp8 Kind>
-MONOJIT_LANE_FUNCTION std::int32_t exponent_code(std::uint32_t code) {
-  constexpr numerics::SmallFormat kFormat = numerics::fp8_traits(Kind).format;
-  const auto field = static_cast<std::int32_t>((code & 0x7FU) >> kFormat.mantissa_bits);
-  const std::int32_t exponent = (field < 1 ? 1 : field) - kFormat.bias;
-  return (code & 0x7FU) == 0 ? kZeroCode : exponent;
-}
 
 /// A or B taken apart: rows (columns) are contiguous.
 template <int kIndices, int K>
@@ -37,37 +22,106 @@ struct Side {
   alignas(64) double value[K][kIndices];
   alignas(64) std::uint32_t code[K / 4][kIndices];          // exponents of four k, a byte each
   alignas(64) std::int32_t smallest[K / kGroup][kIndices];  // exponent of a group's non-zero elements
+
+  static constexpr int kItems = K * kIndices / kLanes;
+
+  /// Exponents; false if an element is Inf or NaN.
+  template <Fp8 Kind>
+  bool unpack_exponents(const std::uint32_t* rows);
+  template <Fp8 Kind>
+  void unpack_values(const std::uint32_t* rows);
+  /// The values of some of the indices only, of all groups.
+  template <Fp8 Kind>
+  void look_up_values(const std::uint32_t* rows, const std::uint8_t* indices, int count);
 };
 
-template <Fp8 Kind, int kIndices, int K>
-bool unpack(const std::uint32_t* rows, Side<kIndices, K>& side) {
-  constexpr int kItems = K * kIndices / kLanes;
-  for (auto& row : side.smallest)
-    for (std::int32_t& smallest : row) smallest = -kZeroCode;
-  std::uint32_t special = 0;
-  for (int lanes = 0; lanes < kLanes / kIndices; ++lanes)
+template <Fp8 Kind>
+MONOJIT_LANE_FUNCTION I8 special_codes(I8 codes, I8 sizes) {
+  if constexpr (Kind == Fp8::kE4M3) return sizes == 0x7F;
+  if constexpr (Kind == Fp8::kE5M2) return sizes > 0x7B;
+  return codes == -128;
+}
+
+template <int kIndices, int K>
+template <Fp8 Kind>
+bool Side<kIndices, K>::unpack_exponents(const std::uint32_t* rows) {
+  constexpr numerics::SmallFormat kFormat = numerics::fp8_traits(Kind).format;
+  constexpr std::int32_t kFieldMask = ((1 << kFormat.exponent_bits) - 1) * 0x01010101;
+  I8 special = {};
+  for (int lane = 0; lane < kLanes; lane += kWidth) {
+    const int index = lane % kIndices;
+    I8 least = splat(static_cast<std::int8_t>(-kZeroCode));
     for (int r = 0; r < kItems / 4; ++r) {
-      const std::uint32_t* words = rows + kLanes * r + kIndices * lanes;
-      const int k = kItems * lanes + 4 * r;
-      for (int i = 0; i < kIndices; ++i) {
-        std::uint32_t codes = 0;
-        std::int32_t smallest = side.smallest[k / kGroup][i];
-        for (int byte = 0; byte < 4; ++byte) {
-          const std::uint32_t code = (words[i] >> (8 * byte)) & 0xFFU;
-          special |= static_cast<std::uint32_t>(is_special<Kind>(code));
-          const std::int32_t exponent = exponent_code<Kind>(code);
-          const std::int32_t nonzero = exponent == kZeroCode ? -kZeroCode : exponent;
-          smallest = nonzero < smallest ? nonzero : smallest;
-          codes |= (static_cast<std::uint32_t>(exponent) & 0xFFU) << (8 * byte);
-          constexpr numerics::SmallFormat kFormat = numerics::fp8_traits(Kind).format;
-          side.value[k + byte][i] = static_cast<double>(numerics::as_float(
-              numerics::widen_sign<kFormat>(code) | numerics::widen_magnitude<kFormat>(code & 0x7FU)));
-        }
-        side.code[k / 4][i] = codes;
-        side.smallest[k / kGroup][i] = smallest;
+      const int k = kItems * (lane / kIndices) + 4 * r;
+      const I32 words = load<I32>(rows + kLanes * r + lane);
+      const I8 codes = reinterpret<I8>(words);
+      const I8 sizes = codes & 0x7F;
+      special |= special_codes<Kind>(codes, sizes);
+      const I8 fields = reinterpret<I8>((words >> kFormat.mantissa_bits) & kFieldMask);
+      const I8 exponents = larger(fields, splat(std::int8_t{1})) - static_cast<std::int8_t>(kFormat.bias);
+      const I8 zero = sizes == 0;
+      store(&code[k / 4][index], zero ? splat(static_cast<std::int8_t>(kZeroCode)) : exponents);
+      const I8 nonzero = zero ? splat(static_cast<std::int8_t>(-kZeroCode)) : exponents;
+      least = smaller(least, nonzero);
+    }
+    const I32 word = reinterpret<I32>(least);
+    const I32 halves = smaller((word << 24) >> 24, (word << 16) >> 24);
+    const I32 smallest_of_lane = smaller(halves, smaller((word << 8) >> 24, word >> 24));
+    std::int32_t* to = &smallest[kItems * (lane / kIndices) / kGroup][index];
+    const bool first = kItems * (lane / kIndices) % kGroup == 0;
+    store(to, first ? smallest_of_lane : smaller(load<I32>(to), smallest_of_lane));
+  }
+  return !any(reinterpret<I32>(special));
+}
+
+template <int kIndices, int K>
+template <Fp8 Kind>
+void Side<kIndices, K>::unpack_values(const std::uint32_t* rows) {
+  constexpr numerics::SmallFormat kFormat = numerics::fp8_traits(Kind).format;
+  for (int lane = 0; lane < kLanes; lane += kWidth)
+    for (int r = 0; r < kItems / 4; ++r) {
+      const I32 words = load<I32>(rows + kLanes * r + lane);
+      for (int byte = 0; byte < 4; ++byte) {
+        const I32 top = words << (24 - 8 * byte);  // the element in bits 31:24
+        const I32 sign = top & INT32_MIN;
+        const U32 field = (reinterpret<U32>(top) >> (24 - kFormat.dropped_bits())) & (0x7FU << kFormat.dropped_bits());
+        const F32 scaled = reinterpret<F32>(field) * numerics::power_of_two_f32(127 - kFormat.bias);
+        const F64Pair wide = widen(reinterpret<F32>(reinterpret<I32>(scaled) | sign));
+        double* to = &value[kItems * (lane / kIndices) + 4 * r + byte][lane % kIndices];
+        store(to, wide.low);
+        store(to + kWidth / 2, wide.high);
       }
     }
-  return special == 0;
+}
+
+template <Fp8 Kind>
+struct ValueTable {
+  double value[256];
+};
+
+template <Fp8 Kind>
+constexpr ValueTable<Kind> make_value_table() {
+  constexpr numerics::SmallFormat kFormat = numerics::fp8_traits(Kind).format;
+  ValueTable<Kind> table{};
+  for (std::uint32_t code = 0; code < 256; ++code)
+    table.value[code] = static_cast<double>(
+        numerics::as_float(numerics::widen_sign<kFormat>(code) | numerics::widen_magnitude<kFormat>(code & 0x7FU)));
+  return table;
+}
+
+template <Fp8 Kind>
+constexpr ValueTable<Kind> kValueTable = make_value_table<Kind>();
+
+template <int kIndices, int K>
+template <Fp8 Kind>
+void Side<kIndices, K>::look_up_values(const std::uint32_t* rows, const std::uint8_t* indices, int count) {
+  for (int n = 0; n < count; ++n)
+    for (int k = 0; k < K; k += 4) {
+      const int index = indices[n];
+      const std::uint32_t word = rows[kLanes * (k % kItems / 4) + kIndices * (k / kItems) + index];
+      for (int byte = 0; byte < 4; ++byte)
+        value[k + byte][index] = kValueTable<Kind>.value[(word >> (8 * byte)) & 0xFFU];
+    }
 }
 
 /// Largest product exponents of a group's even and odd k.
@@ -109,6 +163,18 @@ template <int M, int K>
          (odd >> smaller(exponent - exponents.odd, splat(31)));
 }
 
+/// The products of a group in two chains, one of even k and one of odd k, for the sake of latency.
+template <int M>
+MONOJIT_LANE_FUNCTION F64Pair exact_sum(const double* a, const double* b) {
+  F64Pair sum[2] = {};
+  for (int k = 0; k < kGroup; ++k) {
+    const F64 factor = splat(b[M * k]);
+    sum[k % 2].low = fused(load<F64>(a + M * k), factor, sum[k % 2].low);
+    sum[k % 2].high = fused(load<F64>(a + M * k + kWidth / 2), factor, sum[k % 2].high);
+  }
+  return sum[0] + sum[1];
+}
+
 /// `kProductBits`: how far the lowest bit of a product can lie below its exponent.
 template <int kProductBits, int M, int K>
 MONOJIT_LANE_FUNCTION I32 add_group_of_rows(const Side<M, K>& a, const Side<M, K>& b, int row, int group,
@@ -123,21 +189,16 @@ MONOJIT_LANE_FUNCTION I32 add_group_of_rows(const Side<M, K>& a, const Side<M, K
     const Exponents exponents = largest_exponents<M>(a_code, &b.code[kWords * group][j]);
     const I32 largest = larger(exponents.even, exponents.odd);
     const I32 lowest_bit = a_smallest + splat(b.smallest[group][j] - kProductBits);
-    I32 products;
-    if (any(lowest_bit < largest - kFractionBits)) {
-      products = cut_sums(a, b, group, row, j, exponents);
+    F64Pair products;
+    if (any(lowest_bit < largest - kFractionBits)) [[unlikely]] {
+      products = widen(cut_sums(a, b, group, row, j, exponents)) *
+                 power_of_two_f64(larger(largest, splat(kNoProduct)) - kFractionBits);
     } else {
-      F64Pair sum = {};
-      for (int k = kGroup * group; k < kGroup * group + kGroup; ++k) {
-        const F64 factor = splat(b.value[k][j]);
-        sum.low = fused(load<F64>(&a.value[k][row]), factor, sum.low);
-        sum.high = fused(load<F64>(&a.value[k][row + kWidth / 2]), factor, sum.high);
-      }
-      products = truncate(sum * widen(power_of_two(kFractionBits - larger(largest, splat(kNoProduct)))));
+      products = exact_sum<M>(&a.value[kGroup * group][row], &b.value[kGroup * group][j]);
     }
-    const I32 exponent = largest < kNoProduct ? splat(kNoProductExponent) : largest;
+    const I32 exponent = largest < kNoProduct ? splat(kNoExponent) : largest;
     const F32 c = load<F32>(&columns.value[j][row]);
-    store(&columns.value[j][row], add_group<true>(products, exponent, c, bad));
+    store(&columns.value[j][row], add_exact_group(products, exponent, c, bad));
   }
   return bad;
 }
@@ -150,10 +211,15 @@ bool fp8_tile(const TileArguments& arguments) {
       numerics::fp8_traits(kA).format.mantissa_bits + numerics::fp8_traits(kB).format.mantissa_bits;
   Side<M, K> a;
   Side<M, K> b;
-  if (!unpack<kA>(arguments.a, a) || !unpack<kB>(arguments.b, b)) return false;
+  if (!a.template unpack_exponents<kA>(arguments.a) || !b.template unpack_exponents<kB>(arguments.b)) return false;
   Columns<M, M> columns;
   columns.find_equal(arguments.b, K * M / kLanes / 4, arguments.c);
   columns.load_c(arguments);
+  a.template unpack_values<kA>(arguments.a);
+  if (columns.count > kFewColumns)
+    b.template unpack_values<kB>(arguments.b);
+  else
+    b.template look_up_values<kB>(arguments.b, columns.computed, columns.count);
   I32 bad = {};
   for (int row = 0; row < M; row += kWidth)
     for (int group = 0; group < K / kGroup; ++group) bad |= add_group_of_rows<kProductBits>(a, b, row, group, columns);

@@ -1,0 +1,55 @@
+// An AMDGPU code object in memory: checked, and read without copying.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "runtime/emulator/chip.h"
+#include "runtime/emulator/types.h"
+
+namespace monojit::emulator {
+
+struct ElfSegment {
+  u64 address;
+  u64 memory_bytes;
+  std::span<const u8> content;
+  bool executable;
+};
+
+struct ElfSymbol {
+  std::string_view name;
+  u64 address;
+  u64 bytes;
+  bool function;
+  bool defined;
+};
+
+struct ElfRelocation {
+  u64 address;
+  u32 type;
+  std::string_view symbol;
+  u64 symbol_address;
+  bool symbol_defined;
+  i64 addend;
+};
+
+/// All views point into the bytes given to parse().
+struct ElfImage {
+  std::vector<ElfSegment> segments;
+  std::vector<ElfSymbol> symbols;
+  std::vector<ElfRelocation> relocations;
+  std::span<const u8> metadata;  ///< the MessagePack of NT_AMDGPU_METADATA; may be empty
+  u32 machine = 0;               ///< EF_AMDGPU_MACH
+  bool sramecc = false;
+  bool xnack = false;
+
+  /// `bytes` may be longer than the object. Throws Failure (kInvalidImage, or kWrongChip naming both chips).
+  static ElfImage parse(std::span<const u8> bytes, const ChipLimits& chip);
+};
+
+/// How many bytes the ELF file at `image` has, from its own headers; HIP's load call gives no size.
+/// Throws Failure (kInvalidImage) if no ELF file begins there.
+[[nodiscard]] u64 elf_file_bytes(const void* image);
+
+}  // namespace monojit::emulator

@@ -1,0 +1,30 @@
+// LLVM's AMDGPU disassembler behind an interface without LLVM headers.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/emulator/chip.h"
+#include "runtime/emulator/decode/instruction.h"
+
+namespace monojit::emulator {
+
+class Disassembler {
+ public:
+  /// Throws Failure if LLVM does not know the chip.
+  explicit Disassembler(const ChipLimits& chip);
+  ~Disassembler();
+  Disassembler(const Disassembler&) = delete;
+  Disassembler& operator=(const Disassembler&) = delete;
+
+  /// Reads one instruction at the front of `bytes`. False: not an instruction; text is ".long 0x..." then, 4 bytes.
+  bool decode(std::span<const u8> bytes, u64 address, Instruction& instruction);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace monojit::emulator

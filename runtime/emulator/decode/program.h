@@ -1,0 +1,58 @@
+// A kernel as the emulator executes it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/emulator/execute/counts.h"
+#include "runtime/emulator/execute/micro_op.h"
+#include "runtime/emulator/numerics/matrix.h"
+
+namespace monojit::emulator {
+
+/// Where an instruction came from.
+struct InstructionRecord {
+  u64 address = 0;  ///< in the code object
+  u32 bytes = 0;
+  u32 first_op = 0;  ///< its first micro-op
+  std::string text;  ///< as the disassembler prints it
+};
+
+/// Rows that hold something other than one kernel's data: lane permutations of DPP instructions.
+struct alignas(64) LanePermutation {
+  u32 source[kLanes];      ///< lane to read, or kNoOperand where there is none
+  u64 valid = 0;           ///< lanes with a source
+  u64 written = 0;         ///< lanes that row_mask and bank_mask let through
+  bool zero_fill = false;  ///< bound_ctrl: lanes without a source read 0 instead of being left alone
+};
+
+/// An MFMA: what does not fit into a micro-op.
+struct MatrixOperation {
+  TileFunction function = nullptr;
+  TileArguments arguments{};  ///< modifiers; the rows are filled in when it runs
+  u32 scale_a = kNoOperand;   ///< register file offsets
+  u32 scale_b = kNoOperand;
+};
+
+struct Program {
+  std::string kernel;  ///< symbol name
+  std::vector<MicroOp> ops;
+  std::vector<StaticCounts> counts;             ///< of ops.size() + 1
+  std::vector<InstructionRecord> instructions;  ///< by rising address
+  std::vector<u32> constants;                   ///< copied behind the rows of each wave
+  std::vector<std::unique_ptr<LanePermutation>> permutations;
+  std::vector<MatrixOperation> matrix_operations;
+  std::vector<std::string> problems;  ///< instructions that can't be executed: what and why
+  u32 rows = 0;                       ///< VGPRs and AGPRs
+  u64 load_bias = 0;                  ///< host address minus code object address
+
+  [[nodiscard]] u32 constants_offset() const;
+  [[nodiscard]] u32 register_bytes() const;  ///< of one wave, a multiple of the row alignment
+  /// The instruction that a micro-op belongs to.
+  [[nodiscard]] const InstructionRecord& instruction_of(const MicroOp* op) const;
+  /// The micro-op at a code object address, or null if no decoded instruction begins there.
+  [[nodiscard]] const MicroOp* at_address(u64 address) const;
+};
+
+}  // namespace monojit::emulator

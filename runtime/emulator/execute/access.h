@@ -1,0 +1,152 @@
+// What one lane moves between its registers and memory: loads, stores and atomics of every width.
+//
+// An access type has kBytes (of one lane), kParts (registers that a buffer's range check treats one by one), kKind,
+// move() for a lane, and load_all/store_all where all 64 lanes together go faster.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include <immintrin.h>
+
+#include "runtime/emulator/execute/fault.h"
+#include "runtime/emulator/numerics/host_isa.h"
+#include "runtime/emulator/types.h"
+
+namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
+
+template <class T>
+MONOJIT_EMULATOR_INLINE T load_as(const u8* memory) {
+  T value;
+  std::memcpy(&value, memory, sizeof value);
+  return value;
+}
+template <class T>
+MONOJIT_EMULATOR_INLINE void store_as(u8* memory, T value) {
+  std::memcpy(memory, &value, sizeof value);
+}
+
+/// u8, i8, u16, i16 to a whole register.
+template <class T>
+struct LoadNarrow {
+  static constexpr u32 kBytes = sizeof(T);
+  static constexpr u32 kParts = 1;
+  static constexpr AccessKind kKind = AccessKind::kLoad;
+  MONOJIT_EMULATOR_INLINE static void move(u32* result, const u32*, u32 lane, u8* memory) {
+    result[lane] = static_cast<u32>(static_cast<i32>(load_as<T>(memory)));
+  }
+  MONOJIT_EMULATOR_INLINE static void zero(u32* result, u32 lane, u32) { result[lane] = 0; }
+};
+
+/// To one half of a register; the other half stays.
+template <class T, bool kHigh>
+struct LoadHalf {
+  static constexpr u32 kBytes = sizeof(T);
+  static constexpr u32 kParts = 1;
+  static constexpr AccessKind kKind = AccessKind::kLoad;
+  MONOJIT_EMULATOR_INLINE static void put(u32* result, u32 lane, u32 half) {
+    result[lane] = kHigh ? (result[lane] & 0xffff) | half << 16 : (result[lane] & 0xffff0000) | (half & 0xffff);
+  }
+  MONOJIT_EMULATOR_INLINE static void move(u32* result, const u32*, u32 lane, u8* memory) {
+    put(result, lane, static_cast<u32>(static_cast<i32>(load_as<T>(memory))));
+  }
+  MONOJIT_EMULATOR_INLINE static void zero(u32* result, u32 lane, u32) { put(result, lane, 0); }
+};
+
+/// Aligned halves of 8 and 16 bytes must not tear (mailboxes rely on it), so a lane's data moves by one host
+/// instruction.
+template <u32 kWords>
+struct LoadWords {
+  static constexpr u32 kBytes = kWords * 4;
+  static constexpr u32 kParts = kWords;
+  static constexpr AccessKind kKind = AccessKind::kLoad;
+  MONOJIT_EMULATOR_INLINE static void move(u32* result, const u32*, u32 lane, u8* memory) {
+    if constexpr (kWords == 1) {
+      result[lane] = load_as<u32>(memory);
+    } else if constexpr (kWords == 2) {
+      const u64 value = load_as<u64>(memory);
+      result[lane] = static_cast<u32>(value);
+      result[kLanes + lane] = static_cast<u32>(value >> 32);
+    } else if constexpr (kWords == 4) {
+      alignas(16) u32 words[4];
+      _mm_store_si128(reinterpret_cast<__m128i*>(words), _mm_loadu_si128(reinterpret_cast<const __m128i*>(memory)));
+      for (u32 i = 0; i < 4; ++i) result[kLanes * i + lane] = words[i];
+    } else {
+      for (u32 i = 0; i < kWords; ++i) result[kLanes * i + lane] = load_as<u32>(memory + 4 * i);
+    }
+  }
+  MONOJIT_EMULATOR_INLINE static void move_part(u32* result, const u32*, u32 lane, u8* memory, u32 part) {
+    result[kLanes * part + lane] = load_as<u32>(memory);
+  }
+  MONOJIT_EMULATOR_INLINE static void zero(u32* result, u32 lane, u32 part) { result[kLanes * part + lane] = 0; }
+
+  MONOJIT_EMULATOR_INLINE static void move_all(u32* result, const u32*, u8* base, const u32* offsets) {
+    if constexpr (kWords == 1) {
+      u32 difference = 0;
+      for (u32 i = 0; i < kLanes; ++i) difference |= offsets[i] - (offsets[0] + 4 * i);
+      if (difference == 0) {
+        const u8* const first = base + offsets[0];
+        for (u32 i = 0; i < kLanes; ++i) result[i] = load_as<u32>(first + 4 * i);
+        return;
+      }
+    }
+    if constexpr (kWords == 4) {
+      for (u32 lane = 0; lane < kLanes; lane += 4) {
+        __m128 row[4];
+        for (u32 i = 0; i < 4; ++i) row[i] = _mm_loadu_ps(reinterpret_cast<const float*>(base + offsets[lane + i]));
+        _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
+        for (u32 i = 0; i < 4; ++i) _mm_store_ps(reinterpret_cast<float*>(result + kLanes * i + lane), row[i]);
+      }
+      return;
+    }
+    for (u32 lane = 0; lane < kLanes; ++lane) move(result, nullptr, lane, base + offsets[lane]);
+  }
+};
+
+/// The low (or, for d16_hi, the high) 8 or 16 bits of a register.
+template <class T, bool kHigh = false>
+struct StoreNarrow {
+  static constexpr u32 kBytes = sizeof(T);
+  static constexpr u32 kParts = 1;
+  static constexpr AccessKind kKind = AccessKind::kStore;
+  MONOJIT_EMULATOR_INLINE static void move(u32*, const u32* data, u32 lane, u8* memory) {
+    store_as(memory, static_cast<T>(kHigh ? data[lane] >> 16 : data[lane]));
+  }
+};
+
+template <u32 kWords>
+struct StoreWords {
+  static constexpr u32 kBytes = kWords * 4;
+  static constexpr u32 kParts = kWords;
+  static constexpr AccessKind kKind = AccessKind::kStore;
+  MONOJIT_EMULATOR_INLINE static void move(u32*, const u32* data, u32 lane, u8* memory) {
+    if constexpr (kWords == 2) {
+      store_as(memory, u64{data[lane]} | u64{data[kLanes + lane]} << 32);
+    } else if constexpr (kWords == 4) {
+      _mm_storeu_si128(
+          reinterpret_cast<__m128i*>(memory),
+          _mm_setr_epi32(static_cast<int>(data[lane]), static_cast<int>(data[kLanes + lane]),
+                         static_cast<int>(data[2 * kLanes + lane]), static_cast<int>(data[3 * kLanes + lane])));
+    } else {
+      for (u32 i = 0; i < kWords; ++i) store_as(memory + 4 * i, data[kLanes * i + lane]);
+    }
+  }
+  MONOJIT_EMULATOR_INLINE static void move_part(u32*, const u32* data, u32 lane, u8* memory, u32 part) {
+    store_as(memory, data[kLanes * part + lane]);
+  }
+
+  MONOJIT_EMULATOR_INLINE static void move_all(u32*, const u32* data, u8* base, const u32* offsets) {
+    if constexpr (kWords == 1) {
+      u32 difference = 0;
+      for (u32 i = 0; i < kLanes; ++i) difference |= offsets[i] - (offsets[0] + 4 * i);
+      if (difference == 0) {
+        u8* const first = base + offsets[0];
+        for (u32 i = 0; i < kLanes; ++i) store_as(first + 4 * i, data[i]);
+        return;
+      }
+    }
+    for (u32 lane = 0; lane < kLanes; ++lane) move(nullptr, data, lane, base + offsets[lane]);
+  }
+};
+
+}  // namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE

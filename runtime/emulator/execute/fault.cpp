@@ -1,0 +1,48 @@
+#include "runtime/emulator/execute/fault.h"
+
+#include <fmt/format.h>
+
+namespace monojit::emulator {
+namespace {
+
+const char* name_of(AccessKind access) {
+  switch (access) {
+    case AccessKind::kLoad:
+      return "load";
+    case AccessKind::kStore:
+      return "store";
+    case AccessKind::kAtomic:
+      return "atomic operation";
+  }
+  return "access";
+}
+
+}  // namespace
+
+void memory_fault(const Wave& wave, const MicroOp* op, AccessKind access, u32 lane, u64 address, u32 bytes) {
+  throw WaveFault(FailureKind::kIllegalAddress, op,
+                  fmt::format("{} of {} bytes at {:#x} by lane {}: {}", name_of(access), bytes, address, lane,
+                              wave.worker->allocations->snapshot()->describe(address)));
+}
+
+void scalar_memory_fault(const Wave& wave, const MicroOp* op, u64 address, u32 bytes) {
+  throw WaveFault(FailureKind::kIllegalAddress, op,
+                  fmt::format("scalar load of {} bytes at {:#x}: {}", bytes, address,
+                              wave.worker->allocations->snapshot()->describe(address)));
+}
+
+void lds_fault(const Wave& wave, const MicroOp* op, u32 lane, u64 address, u32 bytes) {
+  throw WaveFault(FailureKind::kIllegalAddress, op,
+                  fmt::format("LDS access of {} bytes at {:#x} by lane {}: the workgroup has {} bytes of LDS", bytes,
+                              address, lane, wave.lds_bytes));
+}
+
+void scratch_fault(const Wave& wave, const MicroOp* op, u32 lane, u64 address, u32 bytes) {
+  throw WaveFault(FailureKind::kIllegalAddress, op,
+                  fmt::format("scratch access of {} bytes at {:#x} by lane {}: a lane has {} bytes of scratch", bytes,
+                              address, lane, wave.scratch_lane_bytes));
+}
+
+void wave_fault(FailureKind kind, const MicroOp* op, const std::string& text) { throw WaveFault(kind, op, text); }
+
+}  // namespace monojit::emulator

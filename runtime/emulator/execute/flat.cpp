@@ -1,0 +1,243 @@
+// GLOBAL, FLAT and SCRATCH: loads, stores and atomics.
+#include "runtime/emulator/decode/tables.h"
+#include "runtime/emulator/execute/atomic_access.h"
+#include "runtime/emulator/execute/lane_memory.h"
+#include "runtime/emulator/execute/memory_flags.h"
+
+namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
+namespace {
+
+/// Micro-op: dst result, a address row(s), b scalar base or kNoOperand, c data rows, imm signed offset.
+MONOJIT_EMULATOR_INLINE u64 immediate_of(const MicroOp* op) { return static_cast<u64>(i64{static_cast<i32>(op->imm)}); }
+
+/// Puts the lanes' 64-bit addresses into two staging rows.
+MONOJIT_EMULATOR_INLINE void wide_addresses(Wave& wave, const MicroOp* op, u32* rows) {
+  if (op->b == kNoOperand) {
+    const u32* const address = wave.row(op->a);
+    for (u32 i = 0; i < kLanes; ++i) {
+      const u64 value = (u64{address[i]} | u64{address[kLanes + i]} << 32) + immediate_of(op);
+      rows[i] = static_cast<u32>(value);
+      rows[kLanes + i] = static_cast<u32>(value >> 32);
+    }
+  } else {
+    const u64 base = wave.pair(op->b) + immediate_of(op);
+    for (u32 i = 0; i < kLanes; ++i) {
+      const u64 value = base + (op->a == kNoOperand ? 0 : wave.row(op->a)[i]);
+      rows[i] = static_cast<u32>(value);
+      rows[kLanes + i] = static_cast<u32>(value >> 32);
+    }
+  }
+}
+
+/// Where a lane's flat address lies: plain memory, LDS or scratch.
+template <class Access>
+MONOJIT_EMULATOR_INLINE u8* resolve(Wave& wave, const MicroOp* op, u32 lane, u64 address) {
+  constexpr u64 kApertureMask = ~u64{0} << 32;
+  if ((address & kApertureMask) == kSharedApertureBase) {
+    const u64 offset = address & ~kApertureMask;
+    if (offset + Access::kBytes > wave.lds_bytes) lds_fault(wave, op, lane, offset, Access::kBytes);
+    return wave.lds + offset;
+  }
+  if ((address & kApertureMask) == kPrivateApertureBase) {
+    const u64 offset = address & ~kApertureMask;
+    if (offset + Access::kBytes > wave.scratch_lane_bytes) scratch_fault(wave, op, lane, offset, Access::kBytes);
+    return wave.scratch + u64{lane} * wave.scratch_lane_bytes + offset;
+  }
+  if (!wave.worker->reachable(address, address + Access::kBytes)) {
+    memory_fault(wave, op, Access::kKind, lane, address, Access::kBytes);
+  }
+  return reinterpret_cast<u8*>(address);
+}
+
+template <class Access>
+[[gnu::noinline]] void move_resolved(Wave& wave, const MicroOp* op, u64 exec) {
+  u32* const rows = wave.worker->staging[kWideStaging];
+  wide_addresses(wave, op, rows);
+  u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
+  const u32* const data = op->c == kNoOperand ? nullptr : wave.row(op->c);
+  for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
+    const u64 address = u64{rows[lane]} | u64{rows[kLanes + lane]} << 32;
+    Access::move(result, data, lane, resolve<Access>(wave, op, lane, address));
+  }
+}
+
+/// Finds a base and 32-bit offsets for the active lanes. False: they are too far apart.
+MONOJIT_EMULATOR_INLINE bool narrow_addresses(Wave& wave, const MicroOp* op, u64 exec, u32* offsets, u64& base) {
+  if (op->b != kNoOperand) {
+    base = wave.pair(op->b) + immediate_of(op);
+    if (op->a == kNoOperand) {
+      for (u32 i = 0; i < kLanes; ++i) offsets[i] = 0;
+    } else {
+      std::memcpy(offsets, wave.row(op->a), kRowBytes);
+    }
+    return true;
+  }
+  const u32* const address = wave.row(op->a);
+  const u32 first = static_cast<u32>(__builtin_ctzll(exec));
+  // Offsets from 2 GiB below the first active lane: lanes within 2 GiB of it fit.
+  const u64 origin = (u64{address[first]} | u64{address[kLanes + first]} << 32) - (u64{1} << 31);
+  u32 outside = 0;
+  u32* const active = wave.worker->staging[kActiveStaging];
+  for (u32 i = 0; i < kLanes; ++i) {
+    const u64 distance = (u64{address[i]} | u64{address[kLanes + i]} << 32) - origin;
+    offsets[i] = static_cast<u32>(distance);
+    active[i] = static_cast<u32>(distance >> 32);
+  }
+  for (u32 i = 0; i < kLanes; ++i) outside |= (exec >> i & 1) != 0 ? active[i] : 0;
+  base = origin + immediate_of(op);
+  return outside == 0;
+}
+
+template <class Access>
+void flat_handler(Wave& wave, const MicroOp* op) {
+  const u64 exec = wave.exec();
+  if (exec == 0) MONOJIT_EMULATOR_NEXT(wave, op);
+  if constexpr (Access::kKind != AccessKind::kLoad) ++wave.worker->memory_writes;
+  u32* const offsets = wave.worker->staging[kOffsetStaging];
+  u64 base = 0;
+  bool done = false;
+  if (narrow_addresses(wave, op, exec, offsets, base)) [[likely]] {
+    const OffsetRange range = range_of(offsets, exec);
+    if constexpr (Access::kKind == AccessKind::kLoad) wave.last_load = base + range.low;
+    if (wave.worker->reachable(base + range.low, base + range.high + Access::kBytes)) [[likely]] {
+      u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
+      const u32* const data = op->c == kNoOperand ? nullptr : wave.row(op->c);
+      move_lanes<Access>(result, data, reinterpret_cast<u8*>(base), offsets, exec);
+      done = true;
+    }
+  }
+  if (!done) move_resolved<Access>(wave, op, exec);
+  MONOJIT_EMULATOR_NEXT(wave, op);
+}
+
+/// Scratch: a lane's offset is scalar + vector + immediate inside its own private memory.
+template <class Access>
+void scratch_handler(Wave& wave, const MicroOp* op) {
+  if constexpr (Access::kKind != AccessKind::kLoad) ++wave.worker->memory_writes;
+  const u32 common = (op->b == kNoOperand ? 0 : wave.word(op->b)) + op->imm;
+  u32* const offsets = wave.worker->staging[kOffsetStaging];
+  for (u32 i = 0; i < kLanes; ++i) offsets[i] = common + (op->a == kNoOperand ? 0 : wave.row(op->a)[i]);
+  u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
+  const u32* const data = op->c == kNoOperand ? nullptr : wave.row(op->c);
+  for (u64 lanes = wave.exec(); lanes != 0; lanes &= lanes - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
+    if (u64{offsets[lane]} + Access::kBytes > wave.scratch_lane_bytes)
+      scratch_fault(wave, op, lane, offsets[lane], Access::kBytes);
+    Access::move(result, data, lane, wave.scratch + u64{lane} * wave.scratch_lane_bytes + offsets[lane]);
+  }
+  MONOJIT_EMULATOR_NEXT(wave, op);
+}
+
+/// global_load_lds_*: LDS address = M0[17:2]*4 + offset + lane * stride.
+template <class Access, u32 kStride>
+void global_to_lds(Wave& wave, const MicroOp* op) {
+  const u64 exec = wave.exec();
+  u32* const rows = wave.worker->staging[kWideStaging];
+  wide_addresses(wave, op, rows);
+  const u64 lds_base = (wave.word(scalar_offset(kM0Word)) & 0x3fffc) + immediate_of(op);
+  ++wave.worker->memory_writes;
+  alignas(64) static thread_local u32 moved[4 * kLanes];
+  for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
+    const u64 address = u64{rows[lane]} | u64{rows[kLanes + lane]} << 32;
+    if (!wave.worker->reachable(address, address + Access::kBytes)) {
+      memory_fault(wave, op, AccessKind::kLoad, lane, address, Access::kBytes);
+    }
+    Access::move(moved, nullptr, lane, reinterpret_cast<u8*>(address));
+    constexpr u32 kWords = (Access::kBytes + 3) / 4;
+    const u64 target = lds_base + lane * kStride;
+    if (target + kWords * 4 > wave.lds_bytes) lds_fault(wave, op, lane, target, kWords * 4);
+    for (u32 i = 0; i < kWords; ++i) store_as(wave.lds + target + 4 * i, moved[kLanes * i + lane]);
+  }
+  MONOJIT_EMULATOR_NEXT(wave, op);
+}
+
+consteval Entry memory(std::string_view mnemonic, u8 rows, u16 flags, Handler handler, Handler returning = nullptr) {
+  return {.mnemonic = mnemonic,
+          .form = Form::kFlat,
+          .flags = flags,
+          .count = CountClass::kVectorMemory,
+          .data_rows = rows,
+          .handlers = {handler, returning}};
+}
+
+#define MONOJIT_FLAT(name, rows, flags, ...)                        \
+  memory("global_" name, rows, flags, flat_handler<__VA_ARGS__>),   \
+      memory("flat_" name, rows, flags, flat_handler<__VA_ARGS__>), \
+      memory("scratch_" name, rows, flags, scratch_handler<__VA_ARGS__>)
+
+template <class T, auto kFunction, bool kCompares = false>
+consteval Entry atomic(std::string_view mnemonic) {
+  constexpr u8 kRows = static_cast<u8>(sizeof(T) / 4 * (kCompares ? 2 : 1));
+  return memory(mnemonic, kRows, kReturns, flat_handler<Atomic<T, kFunction, false, kCompares>>,
+                flat_handler<Atomic<T, kFunction, true, kCompares>>);
+}
+
+#define MONOJIT_FLAT_ATOMIC(name, ...) \
+  atomic<__VA_ARGS__>("global_atomic_" name), atomic<__VA_ARGS__>("flat_atomic_" name)
+
+#define MONOJIT_FLAT_ATOMICS(suffix, u, s)                                               \
+  MONOJIT_FLAT_ATOMIC("swap" suffix, u, AtomicOperations<u>::kSwap),                     \
+      MONOJIT_FLAT_ATOMIC("cmpswap" suffix, u, AtomicOperations<u>::kCompareSwap, true), \
+      MONOJIT_FLAT_ATOMIC("add" suffix, u, AtomicOperations<u>::kAdd),                   \
+      MONOJIT_FLAT_ATOMIC("sub" suffix, u, AtomicOperations<u>::kSub),                   \
+      MONOJIT_FLAT_ATOMIC("smin" suffix, s, AtomicOperations<s>::kMin),                  \
+      MONOJIT_FLAT_ATOMIC("umin" suffix, u, AtomicOperations<u>::kMin),                  \
+      MONOJIT_FLAT_ATOMIC("smax" suffix, s, AtomicOperations<s>::kMax),                  \
+      MONOJIT_FLAT_ATOMIC("umax" suffix, u, AtomicOperations<u>::kMax),                  \
+      MONOJIT_FLAT_ATOMIC("and" suffix, u, AtomicOperations<u>::kAnd),                   \
+      MONOJIT_FLAT_ATOMIC("or" suffix, u, AtomicOperations<u>::kOr),                     \
+      MONOJIT_FLAT_ATOMIC("xor" suffix, u, AtomicOperations<u>::kXor),                   \
+      MONOJIT_FLAT_ATOMIC("inc" suffix, u, AtomicOperations<u>::kIncrement),             \
+      MONOJIT_FLAT_ATOMIC("dec" suffix, u, AtomicOperations<u>::kDecrement)
+
+constexpr Entry kEntries[] = {
+    MONOJIT_FLAT("load_ubyte", 1, 0, LoadNarrow<u8>),
+    MONOJIT_FLAT("load_sbyte", 1, 0, LoadNarrow<i8>),
+    MONOJIT_FLAT("load_ushort", 1, 0, LoadNarrow<u16>),
+    MONOJIT_FLAT("load_sshort", 1, 0, LoadNarrow<i16>),
+    MONOJIT_FLAT("load_ubyte_d16", 1, 0, LoadHalf<u8, false>),
+    MONOJIT_FLAT("load_ubyte_d16_hi", 1, 0, LoadHalf<u8, true>),
+    MONOJIT_FLAT("load_sbyte_d16", 1, 0, LoadHalf<i8, false>),
+    MONOJIT_FLAT("load_sbyte_d16_hi", 1, 0, LoadHalf<i8, true>),
+    MONOJIT_FLAT("load_short_d16", 1, 0, LoadHalf<u16, false>),
+    MONOJIT_FLAT("load_short_d16_hi", 1, 0, LoadHalf<u16, true>),
+    MONOJIT_FLAT("load_dword", 1, 0, LoadWords<1>),
+    MONOJIT_FLAT("load_dwordx2", 2, 0, LoadWords<2>),
+    MONOJIT_FLAT("load_dwordx3", 3, 0, LoadWords<3>),
+    MONOJIT_FLAT("load_dwordx4", 4, 0, LoadWords<4>),
+    MONOJIT_FLAT("store_byte", 1, kStores, StoreNarrow<u8>),
+    MONOJIT_FLAT("store_byte_d16_hi", 1, kStores, StoreNarrow<u8, true>),
+    MONOJIT_FLAT("store_short", 1, kStores, StoreNarrow<u16>),
+    MONOJIT_FLAT("store_short_d16_hi", 1, kStores, StoreNarrow<u16, true>),
+    MONOJIT_FLAT("store_dword", 1, kStores, StoreWords<1>),
+    MONOJIT_FLAT("store_dwordx2", 2, kStores, StoreWords<2>),
+    MONOJIT_FLAT("store_dwordx3", 3, kStores, StoreWords<3>),
+    MONOJIT_FLAT("store_dwordx4", 4, kStores, StoreWords<4>),
+    memory("global_load_lds_ubyte", 0, kStores, global_to_lds<LoadNarrow<u8>, 4>),
+    memory("global_load_lds_sbyte", 0, kStores, global_to_lds<LoadNarrow<i8>, 4>),
+    memory("global_load_lds_ushort", 0, kStores, global_to_lds<LoadNarrow<u16>, 4>),
+    memory("global_load_lds_sshort", 0, kStores, global_to_lds<LoadNarrow<i16>, 4>),
+    memory("global_load_lds_dword", 0, kStores, global_to_lds<LoadWords<1>, 4>),
+    memory("global_load_lds_dwordx3", 0, kStores, global_to_lds<LoadWords<3>, 16>),
+    memory("global_load_lds_dwordx4", 0, kStores, global_to_lds<LoadWords<4>, 16>),
+    MONOJIT_FLAT_ATOMICS("", u32, i32),
+    MONOJIT_FLAT_ATOMICS("_x2", u64, i64),
+    MONOJIT_FLAT_ATOMIC("add_f32", float, kFloatAdd<float>),
+    MONOJIT_FLAT_ATOMIC("add_f64", double, kFloatAdd<double>),
+    MONOJIT_FLAT_ATOMIC("min_f64", double, kFloatMin<double>),
+    MONOJIT_FLAT_ATOMIC("max_f64", double, kFloatMax<double>),
+    MONOJIT_FLAT_ATOMIC("pk_add_f16", u32, kPackedHalfAdd),
+    MONOJIT_FLAT_ATOMIC("pk_add_bf16", u32, kPackedBrainAdd),
+};
+
+#undef MONOJIT_FLAT_ATOMICS
+#undef MONOJIT_FLAT_ATOMIC
+#undef MONOJIT_FLAT
+
+}  // namespace
+
+std::span<const Entry> flat_entries() { return kEntries; }
+
+}  // namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE

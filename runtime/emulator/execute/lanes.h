@@ -1,0 +1,276 @@
+// From a function over one lane's values to handlers over 64 lanes.
+//
+// The types of the function's parameters say how a source lies in registers (float: one row, u64: two, bool: a lane
+// mask in a scalar pair), so a semantic is written once, as a lambda, and everything else follows from its signature.
+// The loops are plain: the compiler vectorises them for the instruction set that this file is compiled for.
+#pragma once
+
+#include <bit>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <immintrin.h>
+
+#include "runtime/emulator/decode/entry.h"
+#include "runtime/emulator/execute/wave.h"
+#include "runtime/emulator/numerics/host_isa.h"
+
+namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
+
+/// A result with a carry (or other) bit a lane besides.
+template <class T>
+struct WithMask {
+  T value;
+  bool mask;
+};
+
+/// Parameters of a semantic that are no registers: op_sel bits of the instruction, the wave's MODE, the lane's number.
+struct Select {
+  u32 bits;
+  [[gnu::always_inline]] bool bit(u32 index) const { return (bits >> index & 1) != 0; }
+};
+struct Mode {
+  bool fp16_ovfl;
+};
+struct LaneIndex {
+  u32 value;
+};
+
+template <class T>
+inline constexpr bool kIsRegister =
+    !std::is_same_v<T, Select> && !std::is_same_v<T, Mode> && !std::is_same_v<T, LaneIndex>;
+
+/// The value a result leaves in rows, and whether it has a mask besides.
+template <class T>
+struct ResultOf {
+  using Value = T;
+  static constexpr bool kHasMask = false;
+};
+template <class T>
+struct ResultOf<WithMask<T>> {
+  using Value = T;
+  static constexpr bool kHasMask = true;
+};
+
+MONOJIT_EMULATOR_INLINE void store_masked(u32* destination, const u32* source, u64 lanes) {
+#if defined(__AVX512F__)
+  for (u32 i = 0; i < 4; ++i) {
+    _mm512_mask_store_epi32(destination + 16 * i, static_cast<__mmask16>(lanes >> (16 * i)),
+                            _mm512_load_si512(source + 16 * i));
+  }
+#else
+  const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  for (u32 i = 0; i < 8; ++i) {
+    const __m256i lane_bits = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(lanes >> (8 * i) & 0xff)), bits);
+    _mm256_maskstore_epi32(reinterpret_cast<int*>(destination + 8 * i), _mm256_cmpeq_epi32(lane_bits, bits),
+                           _mm256_load_si256(reinterpret_cast<const __m256i*>(source + 8 * i)));
+  }
+#endif
+}
+
+/// A row with all ones in the lanes of a mask, zero elsewhere.
+MONOJIT_EMULATOR_INLINE void expand_mask(u32* row, u64 lanes) {
+#if defined(__AVX512F__)
+  for (u32 i = 0; i < 4; ++i) {
+    _mm512_store_si512(row + 16 * i, _mm512_maskz_set1_epi32(static_cast<__mmask16>(lanes >> (16 * i)), -1));
+  }
+#else
+  const __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  for (u32 i = 0; i < 8; ++i) {
+    const __m256i lane_bits = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(lanes >> (8 * i) & 0xff)), bits);
+    _mm256_store_si256(reinterpret_cast<__m256i*>(row + 8 * i), _mm256_cmpeq_epi32(lane_bits, bits));
+  }
+#endif
+}
+
+/// The lanes whose word has its sign bit set.
+MONOJIT_EMULATOR_INLINE u64 collect_mask(const u32* row) {
+  u64 lanes = 0;
+#if defined(__AVX512DQ__)
+  for (u32 i = 0; i < 4; ++i) lanes |= u64{_mm512_movepi32_mask(_mm512_load_si512(row + 16 * i))} << (16 * i);
+#else
+  for (u32 i = 0; i < 8; ++i) {
+    const __m256 words = _mm256_load_ps(reinterpret_cast<const float*>(row + 8 * i));
+    lanes |= static_cast<u64>(static_cast<u32>(_mm256_movemask_ps(words))) << (8 * i);
+  }
+#endif
+  return lanes;
+}
+
+template <class T>
+struct RowOperand {
+  const u32* rows;
+  MONOJIT_EMULATOR_INLINE T at(u32 lane) const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return rows[lane] != 0;
+    } else if constexpr (sizeof(T) == 8) {
+      return std::bit_cast<T>(u64{rows[lane]} | u64{rows[kLanes + lane]} << 32);
+    } else if constexpr (sizeof(T) == 4) {
+      return std::bit_cast<T>(rows[lane]);
+    } else {
+      return std::bit_cast<T>(static_cast<u16>(rows[lane]));
+    }
+  }
+};
+
+struct LaneOperand {
+  MONOJIT_EMULATOR_INLINE LaneIndex at(u32 lane) const { return {lane}; }
+};
+
+template <class T>
+struct ScalarOperand {
+  T value;
+  MONOJIT_EMULATOR_INLINE T at(u32) const { return value; }
+};
+
+template <class T, bool kIsRow>
+MONOJIT_EMULATOR_INLINE auto read_operand(Wave& wave, [[maybe_unused]] const MicroOp* op, [[maybe_unused]] u32 offset,
+                                          [[maybe_unused]] u32 staging) {
+  if constexpr (std::is_same_v<T, Select>) {
+    return ScalarOperand<Select>{{op->aux}};
+  } else if constexpr (std::is_same_v<T, LaneIndex>) {
+    return LaneOperand{};
+  } else if constexpr (std::is_same_v<T, Mode>) {
+    return ScalarOperand<Mode>{{(wave.mode & kModeFp16OverflowBit) != 0}};
+  } else if constexpr (std::is_same_v<T, bool>) {
+    u32* const expanded = wave.worker->staging[staging];
+    expand_mask(expanded, wave.pair(offset));
+    return RowOperand<bool>{expanded};
+  } else if constexpr (kIsRow) {
+    return RowOperand<T>{wave.row(offset)};
+  } else {
+    T value;
+    std::memcpy(&value, wave.registers + offset, sizeof value);
+    return ScalarOperand<T>{value};
+  }
+}
+
+template <class T>
+MONOJIT_EMULATOR_INLINE void put(u32* rows, u32 lane, T value) {
+  if constexpr (sizeof(T) == 8) {
+    const u64 bits = std::bit_cast<u64>(value);
+    rows[lane] = static_cast<u32>(bits);
+    rows[kLanes + lane] = static_cast<u32>(bits >> 32);
+  } else if constexpr (sizeof(T) == 4) {
+    rows[lane] = std::bit_cast<u32>(value);
+  } else {
+    rows[lane] = std::bit_cast<u16>(value);
+  }
+}
+
+inline constexpr u32 kResultStaging = 0;    // two rows
+inline constexpr u32 kMaskStaging = 2;      // mask results
+inline constexpr u32 kFirstMaskSource = 3;  // by source: the mask may be any of the first four
+static_assert(kFirstMaskSource + 4 <= kStagingRows);
+
+/// What of an operation's sources and results are f64: these follow another part of MODE than the rest.
+template <class Result, class... Sources>
+inline constexpr bool kUsesDoubles = std::is_same_v<Result, double> || (std::is_same_v<Sources, double> || ...);
+
+template <auto kFunction, u32 kRowSources, class Result, class... Sources, std::size_t... kIndex>
+MONOJIT_EMULATOR_INLINE void run_lanes(Wave& wave, const MicroOp* op, Result (*)(Sources...),
+                                       std::index_sequence<kIndex...>) {
+  using Value = typename ResultOf<Result>::Value;
+  const u32 offsets[] = {op->a, op->b, op->c, op->imm, 0, 0};
+  const auto sources = std::make_tuple(
+      read_operand<Sources, (kRowSources >> kIndex & 1) != 0>(wave, op, offsets[kIndex], kFirstMaskSource + kIndex)...);
+  const u64 exec = wave.exec();
+  u32* const masks = static_cast<u32*>(__builtin_assume_aligned(wave.worker->staging[kMaskStaging], kRowAlignment));
+  if constexpr (std::is_same_v<Result, bool>) {
+#pragma GCC ivdep
+    for (u32 i = 0; i < kLanes; ++i) masks[i] = kFunction(std::get<kIndex>(sources).at(i)...) ? ~0u : 0u;
+    wave.set_pair(op->dst, collect_mask(masks) & exec);
+  } else {
+    const bool full = exec == ~u64{0};
+    u32* const destination = wave.row(op->dst);
+    u32* const staged = wave.worker->staging[kResultStaging];
+    u32* const out = static_cast<u32*>(__builtin_assume_aligned(full ? destination : staged, kRowAlignment));
+#pragma GCC ivdep
+    for (u32 i = 0; i < kLanes; ++i) {
+      const Result result = kFunction(std::get<kIndex>(sources).at(i)...);
+      if constexpr (ResultOf<Result>::kHasMask) {
+        put<Value>(out, i, result.value);
+        masks[i] = result.mask ? ~0u : 0u;
+      } else {
+        put<Value>(out, i, result);
+      }
+    }
+    if constexpr (ResultOf<Result>::kHasMask) wave.set_pair(op->aux, collect_mask(masks) & exec);
+    if (!full) {
+      store_masked(destination, staged, exec);
+      if constexpr (sizeof(Value) == 8) store_masked(destination + kLanes, staged + kLanes, exec);
+    }
+  }
+}
+
+template <auto kFunction, u32 kRowSources, class Result, class... Sources>
+[[gnu::noinline]] void run_lanes_apart(Wave& wave, const MicroOp* op, Result (*signature)(Sources...)) {
+  run_lanes<kFunction, kRowSources>(wave, op, signature, std::index_sequence_for<Sources...>{});
+}
+
+template <auto kFunction, u32 kRowSources, class Result, class... Sources>
+MONOJIT_EMULATOR_INLINE void run_signature(Wave& wave, const MicroOp* op, Result (*signature)(Sources...)) {
+  if constexpr (kUsesDoubles<typename ResultOf<Result>::Value, Sources...>) {
+    if (wave.host_mode64 != wave.host_mode32) [[unlikely]] {
+      _mm_setcsr(wave.host_mode64);
+      run_lanes_apart<kFunction, kRowSources>(wave, op, signature);
+      _mm_setcsr(wave.host_mode32);
+      return;
+    }
+  }
+  run_lanes<kFunction, kRowSources>(wave, op, signature, std::index_sequence_for<Sources...>{});
+}
+
+template <auto kFunction, u32 kRowSources>
+void vector_handler(Wave& wave, const MicroOp* op) {
+  run_signature<kFunction, kRowSources>(wave, op, +kFunction);
+  MONOJIT_EMULATOR_NEXT(wave, op);
+}
+
+template <class T>
+consteval OperandType operand_type() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return OperandType::kMask;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return OperandType::kF64;
+  } else if constexpr (sizeof(T) == 8) {
+    return OperandType::k64;
+  } else if constexpr (sizeof(T) == 4) {
+    return OperandType::k32;
+  } else {
+    return OperandType::k16;
+  }
+}
+
+/// Handlers for each useful set of row sources: all of one source; with more, those with at least one row.
+template <auto kFunction, class Result, class... Sources>
+consteval void fill_vector_entry(Entry& entry, Result (*)(Sources...)) {
+  constexpr u32 kRegisters = ((kIsRegister<Sources> ? 1 : 0) + ... + 0);
+  constexpr u32 kValueSources = ((kIsRegister<Sources> && !std::is_same_v<Sources, bool> ? 1 : 0) + ... + 0);
+  constexpr std::array<OperandType, sizeof...(Sources)> kTypes{operand_type<Sources>()...};
+  static_assert(kRegisters <= 4);
+  entry.source_count = kRegisters;
+  for (u32 i = 0; i < kRegisters; ++i) entry.sources[i] = kTypes[i];
+  static_assert(kValueSources <= 3, "mask sources come last");
+  if constexpr (std::is_same_v<Result, bool>) {
+    entry.mask_result = true;
+  } else {
+    entry.result = operand_type<typename ResultOf<Result>::Value>();
+    entry.mask_result = ResultOf<Result>::kHasMask;
+  }
+  [&]<std::size_t... kSets>(std::index_sequence<kSets...>) {
+    ((entry.handlers[kSets] = kValueSources == 1 || kSets != 0 ? &vector_handler<kFunction, kSets> : nullptr), ...);
+  }(std::make_index_sequence<std::size_t{1} << kValueSources>{});
+}
+
+/// A table row for a vector operation given as a captureless lambda over one lane.
+template <auto kFunction>
+consteval Entry vector(std::string_view mnemonic, u16 flags = 0) {
+  Entry entry{.mnemonic = mnemonic, .form = Form::kVector, .flags = flags, .count = CountClass::kVector};
+  fill_vector_entry<kFunction>(entry, +kFunction);
+  if (entry.result == OperandType::kNone) entry.form = Form::kCompare;
+  return entry;
+}
+
+}  // namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE

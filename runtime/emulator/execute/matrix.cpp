@@ -1,0 +1,34 @@
+// MFMA: the micro-op hands register rows to the matrix core's models (numerics/matrix.h).
+#include "runtime/emulator/execute/matrix.h"
+
+#include "runtime/emulator/execute/wave.h"
+
+namespace monojit::emulator {
+
+namespace {
+
+[[gnu::noinline]] void run_tile(Wave& wave, const MicroOp* op) {
+  const MatrixOperation& operation = wave.program->matrix_operations[op->imm];
+  TileArguments tile = operation.arguments;
+  tile.a = wave.row(op->a);
+  tile.b = wave.row(op->b);
+  tile.c = op->c == kNoOperand ? nullptr : wave.row(op->c);
+  tile.d = wave.row(op->dst);
+  if (operation.scale_a != kNoOperand) tile.scale_a = wave.row(operation.scale_a);
+  if (operation.scale_b != kNoOperand) tile.scale_b = wave.row(operation.scale_b);
+  tile.fp16_ovfl = (wave.mode & kModeFp16OverflowBit) != 0;
+  tile.flush_f32_inputs = (wave.mode >> kModeDenormal32Shift & 1) == 0;
+  // The chip reads all lanes whatever EXEC says; a kernel that gets here with some off was most likely miscompiled.
+  if (wave.exec() != ~u64{0}) ++wave.worker->stray_matrix_ops;
+  operation.function(tile);
+}
+
+}  // namespace
+
+/// dst, a, b, c rows; imm: index of the operation in its program. c is kNoOperand for a constant.
+void matrix_handler(Wave& wave, const MicroOp* op) {
+  run_tile(wave, op);
+  MONOJIT_EMULATOR_NEXT(wave, op);
+}
+
+}  // namespace monojit::emulator

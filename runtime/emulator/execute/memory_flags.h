@@ -1,0 +1,15 @@
+// Instruction bits that memory handlers find in MicroOp::aux.
+#pragma once
+
+#include "runtime/emulator/types.h"
+
+namespace monojit::emulator {
+
+inline constexpr u32 kOffsetEnable = 1;  ///< MUBUF offen
+inline constexpr u32 kIndexEnable = 2;   ///< MUBUF idxen
+
+// High halves of the addresses that flat instructions take as LDS and as scratch. Host addresses stay below 2^47.
+inline constexpr u64 kSharedApertureBase = u64{0x00010000} << 32;
+inline constexpr u64 kPrivateApertureBase = u64{0x00020000} << 32;
+
+}  // namespace monojit::emulator

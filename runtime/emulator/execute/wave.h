@@ -1,0 +1,92 @@
+// The state of one wave, and what its handlers share: the worker that runs it, its workgroup, its program.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+
+#include "runtime/emulator/execute/counts.h"
+#include "runtime/emulator/execute/micro_op.h"
+#include "runtime/emulator/execute/register_file.h"
+#include "runtime/emulator/memory/allocations.h"
+#include "runtime/emulator/numerics/matrix.h"
+
+namespace monojit::emulator {
+
+struct Program;
+struct Workgroup;
+class Allocations;
+
+enum class WaveState : u8 {
+  kReady,
+  kSleeping,  ///< s_sleep
+  kYielded,   ///< its budget of this visit is used up
+  kAtBarrier,
+  kEnded,
+};
+
+inline constexpr u32 kStagingRows = 8;
+
+/// One host thread that executes waves. Everything here is its own, so counting needs no atomics.
+struct Worker {
+  alignas(64) u32 staging[kStagingRows][kLanes];  ///< results under a partial EXEC, lane addresses, expanded masks
+  alignas(64) DynamicCounts counts{};
+  u64 memory_writes = 0;  ///< stores and atomics executed: a round without any is idle
+  u64 clock_reads = 0;
+  u64 stray_matrix_ops = 0;  ///< MFMAs executed with a partial EXEC
+  u64 out_of_range_buffer_lanes = 0;
+  std::atomic<u64>* clock = nullptr;  ///< virtual time in ticks of 10 ns
+  const Allocations* allocations = nullptr;
+  std::shared_ptr<const AllocationList> list;
+  Allocation last_hit;
+
+  /// True if all of [first, last) is live memory. Remembers where, so that the next look is two comparisons.
+  [[nodiscard, gnu::always_inline]] bool reachable(u64 first, u64 last) {
+    return last_hit.holds(first, last) || search(first, last);
+  }
+
+ private:
+  bool search(u64 first, u64 last);
+};
+
+struct alignas(64) Wave {
+  u8* registers = nullptr;
+  Worker* worker = nullptr;
+  const MicroOp* resume = nullptr;   ///< where to go on after a yield; during a fault, the micro-op that faulted
+  const MicroOp* segment = nullptr;  ///< first micro-op not counted yet
+  const Program* program = nullptr;
+  u8* lds = nullptr;
+  u32 lds_bytes = 0;
+  u32 scratch_lane_bytes = 0;
+  u8* scratch = nullptr;  ///< private memory, lane after lane
+  i32 budget = 0;         ///< micro-ops left in backward branches before the wave must yield
+  u32 mode = 0;           ///< the MODE register
+  u32 host_mode32 = 0;    ///< MODE's f32 rounding and denormals as the host's MXCSR; in force while the wave runs
+  u32 host_mode64 = 0;    ///< the same for f64
+  u32 number = 0;         ///< in its workgroup
+  u64 last_load = 0;      ///< lowest address of the latest vector load: what a waiting wave looks at
+  WaveState state = WaveState::kReady;
+  Workgroup* group = nullptr;
+
+  [[nodiscard, gnu::always_inline]] u32& word(u32 offset) { return *reinterpret_cast<u32*>(registers + offset); }
+  [[nodiscard, gnu::always_inline]] u32* row(u32 offset) {
+    return reinterpret_cast<u32*>(__builtin_assume_aligned(registers + offset, kRowAlignment));
+  }
+  [[nodiscard, gnu::always_inline]] u64 pair(u32 offset) const {
+    u64 value;
+    std::memcpy(&value, registers + offset, sizeof value);
+    return value;
+  }
+  [[gnu::always_inline]] void set_pair(u32 offset, u64 value) { std::memcpy(registers + offset, &value, sizeof value); }
+  [[nodiscard, gnu::always_inline]] u32& scc() { return word(scalar_offset(kSccWord)); }
+  [[nodiscard, gnu::always_inline]] u64 exec() const { return pair(scalar_offset(kExecWord)); }
+};
+
+// MODE fields.
+inline constexpr u32 kModeRound32 = 0x3;
+inline constexpr u32 kModeRound64Shift = 2;
+inline constexpr u32 kModeDenormal32Shift = 4;
+inline constexpr u32 kModeDenormal64Shift = 6;
+inline constexpr u32 kModeFp16OverflowBit = 1u << 23;
+
+}  // namespace monojit::emulator

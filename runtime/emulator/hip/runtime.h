@@ -1,0 +1,103 @@
+// The emulated device behind the HIP functions, and how these report errors.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include <hip/hip_runtime_api.h>
+
+#include "runtime/emulator/code/module.h"
+#include "runtime/emulator/decode/decoder.h"
+#include "runtime/emulator/emulator.h"
+#include "runtime/emulator/failure.h"
+#include "runtime/emulator/memory/allocations.h"
+#include "runtime/emulator/schedule/scheduler.h"
+#include "runtime/emulator/settings.h"
+
+// The handles that HIP's headers leave open. They are global by definition of the C interface.
+struct ihipModule_t {
+  std::unique_ptr<monojit::emulator::Module> module;
+};
+struct ihipStream_t {
+  unsigned int flags = 0;
+};
+struct ihipEvent_t {
+  std::optional<double> seconds;  ///< when it was recorded
+};
+
+namespace monojit::emulator {
+
+/// The process's emulated device, made by the first call that needs it.
+class Runtime {
+ public:
+  /// Throws Failure (kNotInitialized) for bad settings or a host without AVX2.
+  static Runtime& get();
+  /// Changes a setting. Chip and matrix model only before the device exists. Throws Failure.
+  static void set_option(std::string_view name, std::string_view value);
+
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] Allocations& allocations() { return allocations_; }
+  [[nodiscard]] const Decoder& decoder() const { return decoder_; }
+  [[nodiscard]] HostIsa host_isa() const { return isa_; }
+
+  hipModule_t load(const void* image);
+  void unload(hipModule_t module);
+  [[nodiscard]] Module& module_of(hipModule_t handle);
+  /// The kernel behind a function handle. Throws Failure (kInvalidValue) if it is none.
+  [[nodiscard]] const Kernel& kernel_of(hipFunction_t handle);
+  [[nodiscard]] hipFunction_t function(hipModule_t module, const char* name);
+
+  /// Runs to the end. A failure is thrown here, and again by every synchronisation until the next successful launch.
+  void launch(const LaunchRequest& request);
+  /// Throws the failure of an earlier launch, if there is one.
+  void synchronize();
+
+  [[nodiscard]] MonojitEmulatorCounters counters();
+  void reset_counters();
+
+ private:
+  explicit Runtime(const Settings& settings);
+
+  Settings settings_;
+  HostIsa isa_;
+  Allocations allocations_;
+  Decoder decoder_;
+  Scheduler scheduler_;
+  std::mutex launch_mutex_;  // one kernel at a time
+  std::mutex handle_mutex_;
+  std::set<hipModule_t> modules_;
+  std::set<const Kernel*> kernels_;
+  std::mutex state_mutex_;
+  std::optional<Failure> launch_failure_;
+  MonojitEmulatorCounters counters_{};
+};
+
+[[nodiscard]] hipError_t error_code(FailureKind kind);
+/// Remembers the calling thread's error and its text; returns `code`.
+hipError_t remember_error(hipError_t code, const std::string& text);
+[[nodiscard]] hipError_t take_last_error();
+[[nodiscard]] hipError_t peek_last_error();
+[[nodiscard]] const std::string& last_fault_text();
+
+/// Runs the body of a HIP function and turns what it throws into an error code.
+template <class Body>
+hipError_t guarded(Body body) {
+  try {
+    body();
+    return hipSuccess;
+  } catch (const Failure& failure) {
+    return remember_error(error_code(failure.kind()), failure.what());
+  } catch (const std::bad_alloc&) {
+    return remember_error(hipErrorOutOfMemory, "the host is out of memory");
+  } catch (const std::exception& error) {
+    return remember_error(hipErrorUnknown, error.what());
+  }
+}
+
+/// Throws Failure (kInvalidValue) naming the argument if it is null.
+void require(const void* argument, const char* name);
+
+}  // namespace monojit::emulator

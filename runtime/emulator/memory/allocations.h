@@ -1,0 +1,59 @@
+// The device memory that exists: every access of a kernel is checked against it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "runtime/emulator/types.h"
+
+namespace monojit::emulator {
+
+/// A live piece of memory that kernels may touch: [begin, end) in host addresses.
+struct Allocation {
+  u64 begin = 0;
+  u64 end = 0;
+  u32 number = 0;     ///< counts up from 1: "allocation 7"
+  bool host = false;  ///< from hipHostMalloc
+  bool code = false;  ///< a loaded code object
+  u64 mapped_bytes = 0;
+
+  [[nodiscard, gnu::always_inline]] bool holds(u64 first, u64 last) const { return first >= begin && last <= end; }
+};
+
+/// The allocations at one moment, sorted by address. Kernels read one without a lock.
+struct AllocationList {
+  std::vector<Allocation> live;
+  std::vector<Allocation> freed;  ///< the latest, for use-after-free reports
+
+  /// The live allocation that holds all of [first, last), or null.
+  [[nodiscard]] const Allocation* find(u64 first, u64 last) const;
+  /// "12 bytes behind allocation 7 (0x7f.., 4096 bytes)".
+  [[nodiscard]] std::string describe(u64 address) const;
+};
+
+/// Makes and frees memory. All functions may be called from several threads.
+class Allocations {
+ public:
+  enum class Use : u8 { kDevice, kHost, kCode };
+
+  Allocations();
+  ~Allocations();
+  Allocations(const Allocations&) = delete;
+  Allocations& operator=(const Allocations&) = delete;
+
+  /// Zero-filled memory with an inaccessible page behind it. Throws Failure (kOutOfMemory).
+  void* allocate(u64 bytes, Use use);
+  /// False if nothing live begins there.
+  bool release(void* pointer);
+  [[nodiscard]] std::shared_ptr<const AllocationList> snapshot() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const AllocationList> list_;
+  u32 next_number_ = 1;
+};
+
+}  // namespace monojit::emulator

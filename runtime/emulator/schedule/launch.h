@@ -1,0 +1,50 @@
+// One kernel launch, as the scheduler takes it.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "runtime/emulator/chip.h"
+#include "runtime/emulator/code/module.h"
+#include "runtime/emulator/execute/counts.h"
+
+namespace monojit::emulator {
+
+struct LaunchRequest {
+  const Kernel* kernel = nullptr;
+  std::array<u32, 3> grid{1, 1, 1};   ///< workgroups
+  std::array<u32, 3> block{1, 1, 1};  ///< work-items of a workgroup
+  u32 dynamic_lds = 0;
+  std::vector<u8> arguments;  ///< the kernel argument segment, without hidden arguments
+  bool cooperative = false;
+
+  [[nodiscard]] u64 workgroups() const { return u64{grid[0]} * grid[1] * grid[2]; }
+  [[nodiscard]] u32 work_items() const { return block[0] * block[1] * block[2]; }
+  [[nodiscard]] u32 waves() const { return (work_items() + kLanes - 1) / kLanes; }
+  [[nodiscard]] u32 lds_bytes() const { return kernel->descriptor.lds_bytes + dynamic_lds; }
+};
+
+/// What a launch did.
+struct LaunchReport {
+  DynamicCounts counts{};
+  u64 stray_matrix_ops = 0;
+  u64 out_of_range_buffer_lanes = 0;
+  u64 rounds = 0;
+  double seconds = 0;
+};
+
+/// Checks sizes against the kernel and the chip. Throws Failure (kInvalidLaunch) naming the limit.
+void check_launch(const LaunchRequest& request, const ChipLimits& chip);
+
+/// How many workgroups of this kernel a compute unit holds at once, and what limits them.
+struct Residency {
+  u32 workgroups_per_cu = 0;
+  const char* limit = "";
+};
+[[nodiscard]] Residency residency(const KernelDescriptor& kernel, u32 work_items, u32 lds_bytes,
+                                  const ChipLimits& chip);
+
+/// Grid and block sizes, as hidden arguments tell them to the kernel, appended to or written over `arguments`.
+void fill_hidden_arguments(const LaunchRequest& request, std::vector<u8>& arguments);
+
+}  // namespace monojit::emulator

@@ -1,0 +1,20 @@
+// Texts about waves that faulted or wait for ever.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "runtime/emulator/execute/fault.h"
+#include "runtime/emulator/schedule/workgroup.h"
+
+namespace monojit::emulator {
+
+/// "0x1a40: buffer_load_dword v0, v1, s[0:3], 0 offen  [kernels/k1/norm.cpp:41]"
+[[nodiscard]] std::string describe_instruction(const LaunchContext& launch, const MicroOp* op);
+[[nodiscard]] std::string describe_fault(const LaunchContext& launch, const Workgroup& group, const Wave& wave,
+                                         const WaveFault& fault);
+/// Who waits where and for which memory.
+[[nodiscard]] std::string describe_deadlock(const LaunchContext& launch, std::span<Workgroup* const> groups,
+                                            u64 never_started, const AllocationList& memory);
+
+}  // namespace monojit::emulator

@@ -1,0 +1,247 @@
+#include "runtime/emulator/schedule/scheduler.h"
+
+#include <algorithm>
+#include <barrier>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <random>
+#include <thread>
+
+#include <fmt/format.h>
+#include <immintrin.h>
+
+#include "runtime/emulator/schedule/progress.h"
+#include "runtime/emulator/schedule/report.h"
+
+namespace monojit::emulator {
+namespace {
+
+constexpr i32 kVisitBudget = 20'000;  // micro-ops in loops before a wave must let others run
+constexpr u64 kLaunchMemoryBytes = 64 * 1024;
+constexpr u64 kPacketOffset = kLaunchMemoryBytes - 64;  // the dispatch packet stands behind the arguments
+
+/// The hsa_kernel_dispatch_packet_t that the dispatch pointer leads to.
+void write_dispatch_packet(u8* packet, const LaunchRequest& request, const u8* kernarg) {
+  std::memset(packet, 0, 64);
+  for (u32 i = 0; i < 3; ++i) {
+    const u16 block = static_cast<u16>(request.block[i]);
+    const u32 grid = request.grid[i] * request.block[i];
+    std::memcpy(packet + 4 + 2 * i, &block, sizeof block);
+    std::memcpy(packet + 12 + 4 * i, &grid, sizeof grid);
+  }
+  const u32 lds = request.lds_bytes();
+  std::memcpy(packet + 24, &request.kernel->descriptor.scratch_bytes, 4);
+  std::memcpy(packet + 28, &lds, 4);
+  std::memcpy(packet + 40, &kernarg, 8);
+}
+
+}  // namespace
+
+/// One launch on its way.
+struct Scheduler::Run {
+  Scheduler& scheduler;
+  LaunchContext launch;
+  u64 total;
+  u64 next = 0;  ///< first workgroup that has not become resident
+  std::vector<std::unique_ptr<Workgroup>> groups;
+  std::vector<Workgroup*> resident;
+  std::vector<Worker> workers;
+  std::atomic<u64> cursor{0};
+  bool finished = false;  ///< changes between rounds only, so that all threads leave after the same one
+  std::atomic<bool> stop{false};
+  std::mutex failure_mutex;
+  std::exception_ptr failure;
+  ProgressWatch watch;
+  std::mt19937_64 order;
+  u64 rounds = 0;
+
+  Run(Scheduler& owner, const LaunchRequest& request, u64 resident_limit);
+
+  Workgroup* admit(Workgroup* reuse);
+  void visit(Workgroup& group, Worker& worker);
+  void run_wave(Workgroup& group, Wave& wave, Worker& worker);
+  void work(Worker& worker);
+  void end_round() noexcept;
+  void fail(std::exception_ptr reason);
+};
+
+Scheduler::Run::Run(Scheduler& owner, const LaunchRequest& request, u64 resident_limit)
+    : scheduler(owner), total(request.workgroups()), workers(owner.settings_.threads), order(owner.settings_.seed) {
+  launch.request = &request;
+  launch.program = request.kernel->program.get();
+  launch.kernarg = owner.launch_memory_;
+  launch.dispatch_packet = owner.launch_memory_ + kPacketOffset;
+  launch.waves = request.waves();
+  launch.register_bytes = launch.program->register_bytes();
+  launch.scratch_bytes = u64{request.kernel->descriptor.scratch_bytes} * kLanes;
+  launch.lds_bytes = request.lds_bytes();
+  const u64 count = std::min(total, resident_limit);
+  owner.arena_.prepare(launch.block_bytes(), count);
+  const auto list = owner.allocations_.snapshot();
+  for (Worker& worker : workers) {
+    worker.clock = &owner.clock_;
+    worker.allocations = &owner.allocations_;
+    worker.list = list;
+  }
+  for (u64 i = 0; i < count; ++i) {
+    groups.push_back(std::make_unique<Workgroup>());
+    resident.push_back(admit(groups.back().get()));
+  }
+}
+
+/// Makes the next workgroup resident in the place of `reuse`; null if all have been.
+Workgroup* Scheduler::Run::admit(Workgroup* reuse) {
+  const std::lock_guard lock(failure_mutex);
+  if (next == total) return nullptr;
+  const auto& grid = launch.request->grid;
+  *reuse = Workgroup{};
+  reuse->number = next++;
+  reuse->id = {static_cast<u32>(reuse->number % grid[0]), static_cast<u32>(reuse->number / grid[0] % grid[1]),
+               static_cast<u32>(reuse->number / grid[0] / grid[1])};
+  return reuse;
+}
+
+void Scheduler::Run::run_wave(Workgroup& group, Wave& wave, Worker& worker) {
+  wave.worker = &worker;
+  wave.budget = kVisitBudget;
+  if (_mm_getcsr() != wave.host_mode32) _mm_setcsr(wave.host_mode32);
+  try {
+    wave.resume->run(wave, wave.resume);
+  } catch (const WaveFault& fault) {
+    throw Failure(fault.kind(), describe_fault(launch, group, wave, fault));
+  }
+  if (wave.state == WaveState::kEnded) ++group.ended;
+}
+
+void Scheduler::Run::visit(Workgroup& group, Worker& worker) {
+  if (!group.started()) start_workgroup(group, launch, scheduler.arena_.take());
+  for (Wave& wave : group.waves) {
+    if (wave.state == WaveState::kSleeping || wave.state == WaveState::kYielded) wave.state = WaveState::kReady;
+  }
+  for (bool ran = true; ran && !stop;) {
+    ran = false;
+    u32 waiting = 0;
+    for (Wave& wave : group.waves) {
+      if (wave.state == WaveState::kReady) {
+        run_wave(group, wave, worker);
+        ran = true;
+      }
+      if (wave.state == WaveState::kAtBarrier) ++waiting;
+    }
+    if (waiting > 0 && waiting + group.ended == group.waves.size()) {
+      for (Wave& wave : group.waves) {
+        if (wave.state == WaveState::kAtBarrier) wave.state = WaveState::kReady;
+      }
+      watch.note_progress();
+      ran = true;
+    }
+  }
+}
+
+void Scheduler::Run::work(Worker& worker) {
+  for (u64 i = cursor++; i < resident.size() && !stop; i = cursor++) {
+    Workgroup*& group = resident[i];
+    try {
+      while (group != nullptr && !stop) {
+        visit(*group, worker);
+        if (!group->done()) break;
+        watch.note_progress();
+        scheduler.arena_.give_back(group->block);
+        group = admit(group);
+      }
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+}
+
+void Scheduler::Run::fail(std::exception_ptr reason) {
+  const std::lock_guard lock(failure_mutex);
+  if (!failure) failure = std::move(reason);
+  stop = true;
+}
+
+/// Between two rounds only one thread runs.
+void Scheduler::Run::end_round() noexcept {
+  try {
+    ++rounds;
+    cursor = 0;
+    std::erase(resident, nullptr);
+    finished = resident.empty() || stop;
+    if (finished) return;
+    if (watch.finish_round(workers, resident, launch, scheduler.clock_)) {
+      throw Failure(FailureKind::kDeadlock,
+                    describe_deadlock(launch, resident, total - next, *scheduler.allocations_.snapshot()));
+    }
+    if (scheduler.settings_.seed != 0) std::ranges::shuffle(resident, order);
+  } catch (...) {
+    fail(std::current_exception());
+    finished = true;
+  }
+}
+
+Scheduler::Scheduler(const Settings& settings, Allocations& allocations)
+    : settings_(settings), allocations_(allocations) {}
+
+Scheduler::~Scheduler() {
+  if (launch_memory_ != nullptr) allocations_.release(launch_memory_);
+}
+
+LaunchReport Scheduler::run(const LaunchRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
+  check_launch(request, settings_.chip);
+  const u64 capacity =
+      u64{residency(request.kernel->descriptor, request.work_items(), request.lds_bytes(), settings_.chip)
+              .workgroups_per_cu} *
+      settings_.chip.compute_units;
+  if (request.cooperative && request.workgroups() > capacity) {
+    throw Failure(FailureKind::kNotCoResident,
+                  fmt::format("cooperative launch of {}: {} workgroups, where {} holds {} at once",
+                              request.kernel->name, request.workgroups(), settings_.chip.arch, capacity));
+  }
+  if (launch_memory_ == nullptr) {
+    launch_memory_ = static_cast<u8*>(allocations_.allocate(kLaunchMemoryBytes, Allocations::Use::kHost));
+  }
+  std::vector<u8> arguments = request.arguments;
+  fill_hidden_arguments(request, arguments);
+  if (arguments.size() > kPacketOffset)
+    throw Failure(FailureKind::kInvalidLaunch, "more than 64 KiB of kernel arguments");
+  std::memset(launch_memory_, 0, kPacketOffset);
+  std::memcpy(launch_memory_, arguments.data(), arguments.size());
+  write_dispatch_packet(launch_memory_ + kPacketOffset, request, launch_memory_);
+
+  Run run(*this, request, capacity);
+  const u32 host_mode = _mm_getcsr();
+  if (settings_.threads == 1) {
+    while (!run.finished) {
+      run.work(run.workers[0]);
+      run.end_round();
+    }
+  } else {
+    std::barrier rounds(static_cast<std::ptrdiff_t>(settings_.threads), [&run]() noexcept { run.end_round(); });
+    std::vector<std::jthread> threads;
+    for (Worker& worker : run.workers) {
+      threads.emplace_back([&] {
+        while (!run.finished) {
+          run.work(worker);
+          rounds.arrive_and_wait();
+        }
+      });
+    }
+  }
+  _mm_setcsr(host_mode);
+  if (run.failure) std::rethrow_exception(run.failure);
+
+  LaunchReport report;
+  for (const Worker& worker : run.workers) {
+    for (u32 i = 0; i < kCountClasses; ++i) report.counts[i] += worker.counts[i];
+    report.stray_matrix_ops += worker.stray_matrix_ops;
+    report.out_of_range_buffer_lanes += worker.out_of_range_buffer_lanes;
+  }
+  report.rounds = run.rounds;
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return report;
+}
+
+}  // namespace monojit::emulator

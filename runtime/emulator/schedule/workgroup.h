@@ -1,0 +1,66 @@
+// A workgroup and the memory that its waves live in.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "runtime/emulator/execute/wave.h"
+#include "runtime/emulator/schedule/launch.h"
+
+namespace monojit::emulator {
+
+/// What every workgroup of a launch has in common.
+struct LaunchContext {
+  const LaunchRequest* request = nullptr;
+  const Program* program = nullptr;
+  const u8* kernarg = nullptr;  ///< in emulated memory
+  const u8* dispatch_packet = nullptr;
+  u32 waves = 0;
+  u64 register_bytes = 0;  ///< a wave
+  u64 scratch_bytes = 0;   ///< a wave
+  u64 lds_bytes = 0;       ///< a workgroup
+
+  [[nodiscard]] u64 block_bytes() const;
+};
+
+struct Workgroup {
+  std::array<u32, 3> id{};
+  u64 number = 0;
+  u8* block = nullptr;  ///< null until its first visit
+  u32 ended = 0;
+  std::span<Wave> waves;
+
+  [[nodiscard]] bool started() const { return block != nullptr; }
+  [[nodiscard]] bool done() const { return started() && ended == waves.size(); }
+};
+
+/// Register files, LDS and scratch for one workgroup each. Blocks are handed out again in the order last in, first out:
+/// the next workgroup finds the one before in the host's caches. The mapping stays between launches.
+class BlockArena {
+ public:
+  BlockArena() = default;
+  ~BlockArena();
+  BlockArena(const BlockArena&) = delete;
+  BlockArena& operator=(const BlockArena&) = delete;
+
+  /// Room for `count` blocks; all earlier ones are void. Throws Failure (kOutOfMemory).
+  void prepare(u64 block_bytes, u64 count);
+  [[nodiscard]] u8* take();
+  void give_back(u8* block);
+
+ private:
+  std::mutex mutex_;
+  u8* memory_ = nullptr;
+  u64 mapped_ = 0;
+  u64 block_bytes_ = 0;
+  u64 fresh_ = 0;  ///< blocks never handed out since prepare()
+  std::vector<u8*> free_;
+};
+
+/// Lays out waves, register files, LDS and scratch in the block and sets the registers that a wave starts with.
+void start_workgroup(Workgroup& group, const LaunchContext& launch, u8* block);
+
+}  // namespace monojit::emulator

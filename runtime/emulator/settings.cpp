@@ -1,0 +1,87 @@
+#include "runtime/emulator/settings.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "runtime/emulator/failure.h"
+
+namespace monojit::emulator {
+namespace {
+
+constexpr u64 kMostThreads = 256;
+
+struct Option {
+  std::string_view name;
+  const char* variable;
+  std::string_view possible;
+};
+
+constexpr Option kOptions[] = {
+    {"chip", "MONOJIT_EMULATOR_CHIP", "gfx950 (MI355X) or gfx942 (MI300X)"},
+    {"threads", "MONOJIT_EMULATOR_THREADS", "1..256"},
+    {"matrix", "MONOJIT_EMULATOR_MATRIX", "cdna3, fma-chain or exact"},
+    {"seed", "MONOJIT_EMULATOR_SEED", "an unsigned 64-bit number"},
+};
+
+[[noreturn]] void refuse(const Option& option, std::string_view value) {
+  throw Failure(FailureKind::kNotInitialized,
+                fmt::format("{}={}: not understood, use {}", option.variable, value, option.possible));
+}
+
+u64 parse_number(const Option& option, std::string_view value) {
+  u64 number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc{} || end != value.data() + value.size()) refuse(option, value);
+  return number;
+}
+
+void apply(Settings& settings, const Option& option, std::string_view value) {
+  if (option.name == "chip") {
+    if (value == kMi355x.arch) {
+      settings.chip = kMi355x;
+    } else if (value == kMi300x.arch) {
+      settings.chip = kMi300x;
+    } else {
+      refuse(option, value);
+    }
+  } else if (option.name == "threads") {
+    const u64 threads = parse_number(option, value);
+    if (threads < 1 || threads > kMostThreads) refuse(option, value);
+    settings.threads = static_cast<u32>(threads);
+  } else if (option.name == "matrix") {
+    if (value == "cdna3") {
+      settings.matrix = MatrixModel::kCdna3;
+    } else if (value == "fma-chain") {
+      settings.matrix = MatrixModel::kFmaChain;
+    } else if (value == "exact") {
+      settings.matrix = MatrixModel::kExact;
+    } else {
+      refuse(option, value);
+    }
+  } else {
+    settings.seed = parse_number(option, value);
+  }
+}
+
+}  // namespace
+
+void apply_setting(Settings& settings, std::string_view name, std::string_view value) {
+  for (const Option& option : kOptions) {
+    if (option.name == name) return apply(settings, option, value);
+  }
+  throw Failure(FailureKind::kInvalidValue,
+                fmt::format("emulator option \"{}\" does not exist; there are chip, threads, matrix and seed", name));
+}
+
+Settings settings_from_environment() {
+  Settings settings;
+  for (const Option& option : kOptions) {
+    if (const char* value = std::getenv(option.variable)) apply(settings, option, value);
+  }
+  return settings;
+}
+
+}  // namespace monojit::emulator

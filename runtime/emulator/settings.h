@@ -1,0 +1,25 @@
+// What the environment and the extra entry points choose.
+#pragma once
+
+#include <string_view>
+
+#include "runtime/emulator/chip.h"
+#include "runtime/emulator/numerics/matrix.h"
+
+namespace monojit::emulator {
+
+struct Settings {
+  ChipLimits chip = kMi355x;
+  u32 threads = 1;  ///< host threads that execute waves; one is reproducible
+  MatrixModel matrix = MatrixModel::kCdna3;
+  u64 seed = 0;  ///< order of the workgroups; 0 is ascending
+};
+
+/// Reads MONOJIT_EMULATOR_CHIP, _THREADS, _MATRIX and _SEED.
+/// Throws Failure (kNotInitialized) naming the variable, its value and what is possible.
+[[nodiscard]] Settings settings_from_environment();
+
+/// One option by name ("chip", "threads", "matrix", "seed"); the same errors.
+void apply_setting(Settings& settings, std::string_view name, std::string_view value);
+
+}  // namespace monojit::emulator
