@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "codegen/bitcode.h"
+#include "codegen/build.h"
 #include "codegen/comgr/actions.h"
 #include "codegen/object/code_object.h"
 #include "codegen/optimise.h"
@@ -47,31 +48,36 @@ double cpu_ms() {
 }
 
 std::vector<Candidate> candidates() {
-  const std::vector<std::string> alone = {"-O3", "-Xclang", "-disable-llvm-passes"};
+  const auto alone = [](const std::string& level) {
+    return std::vector<std::string>{level, "-Xclang", "-disable-llvm-passes"};
+  };
+  const std::string cse = "sroa,early-cse<memssa>";
+  const std::string clean = cse + ",instcombine<no-verify-fixpoint>,simplifycfg";
+  const auto own = [](const std::string& passes) { return "function(" + passes + "),amdgpu-attributor"; };
   return {
       {"comgr -O3", "", {"-O3"}},
       {"comgr -O2", "", {"-O2"}},
       {"comgr -O1", "", {"-O1"}},
-      {"codegen alone -O3", "", alone},
-      {"sroa", "function(sroa)", alone},
-      {"sroa,early-cse", "function(sroa,early-cse<memssa>)", alone},
-      {"sroa,early-cse,instcombine", "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>)", alone},
-      {"sroa,early-cse,instcombine,simplifycfg",
-       "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)", alone},
-      {"+licm",
-       "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse)", alone},
-      {"+gvn",
-       "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,loop-mssa(licm),gvn,instcombine<no-"
-       "verify-fixpoint>)",
-       alone},
-      {"own default<O3>", "default<O3>", alone},
-      {"own default<O1>", "default<O1>", alone},
+      {"no passes", "", alone("-O3")},
+      {"attributor", "amdgpu-attributor", alone("-O3")},
+      {"sroa", own("sroa"), alone("-O3")},
+      {"sroa,early-cse", own(cse), alone("-O3")},
+      {"sroa,early-cse,instcombine,simplifycfg", own(clean), alone("-O3")},
+      {"the same, code generation at -O2", own(clean), alone("-O2")},
+      {"the same, code generation at -O1", own(clean), alone("-O1")},
+      {"the same + licm,early-cse", own(clean + ",loop-mssa(licm),early-cse"), alone("-O3")},
+      {"the same + licm,gvn,instcombine", own(clean + ",loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>"),
+       alone("-O3")},
+      {"default<O1> in process", "default<O1>", alone("-O3")},
+      {"default<O3> in process", "default<O3>", alone("-O3")},
+      {"standard", Pipeline::standard().passes, Pipeline::standard().comgr_options},
+      {"standard without debug lines", Pipeline::standard().passes + ",strip", Pipeline::standard().comgr_options},
   };
 }
 
 struct Outcome {
   double passes = 1e30, codegen = 1e30, link = 1e30, first = 0;
-  std::size_t object_bytes = 0;
+  std::size_t instructions = 0;
   KernelMetadata kernel;
 };
 
@@ -90,8 +96,9 @@ Outcome measure(const Candidate& candidate, const Settings& settings, const std:
     best.passes = std::min(best.passes, optimised - start);
     best.codegen = std::min(best.codegen, generated - optimised);
     best.link = std::min(best.link, end - generated);
-    best.object_bytes = linked.bytes.size();
-    best.kernel = CodeObject(linked.bytes).kernels().at(0);
+    const CodeObject object(linked.bytes);
+    best.kernel = object.kernels().at(0);
+    best.instructions = Listing(object, best.kernel.symbol).instructions().size();
   }
   return best;
 }
@@ -131,7 +138,7 @@ int run(const Settings& settings) {
   std::cout << fmt::format("{} IR instructions, {}, best of {}; processor ms\n",
                            ParsedModule(assembly).module->getInstructionCount(), settings.arch, settings.repeat);
   std::cout << fmt::format("{:40} {:>8} {:>8} {:>6} {:>8} {:>8} {:>6} {:>6} {:>6} {:>8} {:>8}\n", "pipeline", "passes",
-                           "codegen", "link", "sum", "first", "vgpr", "agpr", "sgpr", "spills", "code B");
+                           "codegen", "link", "sum", "first", "vgpr", "agpr", "sgpr", "spills", "instr");
   std::vector<Candidate> list = candidates();
   if (settings.single) list = {{settings.passes, settings.passes, settings.options}};
   for (const Candidate& candidate : list) {
@@ -139,7 +146,7 @@ int run(const Settings& settings) {
     const Resources& r = o.kernel.resources;
     std::cout << fmt::format("{:40} {:8.1f} {:8.1f} {:6.1f} {:8.1f} {:8.1f} {:6} {:6} {:6} {:>8} {:8}\n",
                              candidate.name, o.passes, o.codegen, o.link, o.passes + o.codegen + o.link, o.first,
-                             r.vgpr, r.agpr, r.sgpr, fmt::format("{}+{}", r.vgpr_spills, r.sgpr_spills), r.code_bytes)
+                             r.vgpr, r.agpr, r.sgpr, fmt::format("{}+{}", r.vgpr_spills, r.sgpr_spills), o.instructions)
               << std::flush;
   }
   return 0;

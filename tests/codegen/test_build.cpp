@@ -1,8 +1,11 @@
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "codegen/build.h"
 #include "tests/codegen/sample_kernels.h"
@@ -99,6 +102,30 @@ TEST_CASE("the same module gives the same bytes") {
   const Build first = build(assembly);
   CHECK(first.code_object == build(assembly).code_object);
   CHECK(first.code_object != build(test::study_assembly(kStages, kUnroll + 1)).code_object);
+}
+
+// Run by the test below in a process of its own, with comgr's cache in a folder of its own.
+TEST_CASE("child: build one kernel", "[.][build-child]") {
+  CHECK_FALSE(build(kernel_assembly("add", kParameters, kStoreBody)).code_object.empty());
+}
+
+TEST_CASE("generated code does not go through comgr's own cache") {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / fmt::format("monojit-comgr-cache-{}", getpid());
+  const std::string command =
+      fmt::format("env -u AMD_COMGR_CACHE AMD_COMGR_CACHE_DIR='{}' '{}' '[build-child]' > /dev/null 2>&1",
+                  folder.string(), fs::canonical("/proc/self/exe").string());
+  REQUIRE(std::system(command.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe)
+  constexpr int kLinkedObject = 1;             // what linking leaves there
+  int entries = 0;
+  if (fs::exists(folder)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("llvmcache-")) ++entries;
+    }
+  }
+  CHECK(entries <= kLinkedObject);
+  fs::remove_all(folder);
 }
 
 TEST_CASE("every stage that was asked for is kept as text, and no other") {
