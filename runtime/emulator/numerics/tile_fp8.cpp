@@ -71,7 +71,7 @@ bool Side<kIndices, K>::unpack_exponents(const std::uint32_t* rows) {
     const bool first = kItems * (lane / kIndices) % kGroup == 0;
     store(to, first ? smallest_of_lane : smaller(load<I32>(to), smallest_of_lane));
   }
-  return !any(reinterpret<I32>(special));
+  return !any(reinterpret<I32>(special) != 0);
 }
 
 template <int kIndices, int K>
