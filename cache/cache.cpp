@@ -1,0 +1,126 @@
+#include "cache/cache.h"
+
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cache/folder.h"
+
+namespace monojit::cache {
+namespace {
+
+/// Adds the milliseconds of its life to a total, also when that ends with an exception.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& total_ms) : total_ms_(total_ms) {}
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() { total_ms_ += std::chrono::duration<double, std::milli>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& total_ms_;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace
+
+CacheOptions CacheOptions::for_user(WarningCallback warn) {
+  const UserFolder folder = user_folder();
+  if (folder.path.empty()) {
+    Warnings(warn).once(
+        "no folder",
+        "no cache folder, as neither HOME nor XDG_CACHE_HOME is set: caching is off (set MONOJIT_CACHE_DIR)");
+  }
+  return {.folder = folder.path, .warn = std::move(warn)};
+}
+
+MissError::MissError(const Key& key)
+    : std::runtime_error(fmt::format("{} is not in the cache, and strict mode builds nothing", describe(key))),
+      key_text_(key.text),
+      target_(key.target) {}
+
+const char* name(Source source) {
+  switch (source) {
+    case Source::kBuilt:
+      return "built";
+    case Source::kDisk:
+      return "disk";
+    case Source::kMemory:
+      break;
+  }
+  return "memory";
+}
+
+Cache::Cache(CacheOptions options) : warnings_(std::move(options.warn)), strict_(options.strict) {
+  if (!options.folder.empty()) disk_.emplace(std::move(options.folder), warnings_);
+}
+
+std::optional<Hit> Cache::lookup(const Key& key) {
+  Hit hit;
+  hit.entry = memory_.find(key);
+  if (!hit.entry) hit.entry = look_on_disk(key, hit);
+  if (!hit.entry) return std::nullopt;
+  return hit;
+}
+
+Hit Cache::get_or_build(const Key& key, const Builder& build) {
+  Hit hit;
+  hit.entry = memory_.find(key);
+  if (hit.entry) return hit;
+  if (strict_) {
+    hit.entry = look_on_disk(key, hit);
+    if (!hit.entry) throw MissError(key);
+    return hit;
+  }
+  hit.entry = flights_.run(key, [&] { return lead(key, build, hit); }).value;
+  return hit;
+}
+
+void Cache::drop(const Key& key) {
+  memory_.erase(key);
+  if (disk_) disk_->remove(key.digest());
+}
+
+std::shared_ptr<const Entry> Cache::look_on_disk(const Key& key, Hit& hit) {
+  if (!disk_) return nullptr;
+  const Stopwatch watch(hit.lookup_ms);
+  auto entry = disk_->lookup(key);
+  if (!entry) return nullptr;
+  hit.source = Source::kDisk;
+  return memory_.insert(std::move(entry));
+}
+
+/// Runs in one thread a key. Who comes after an earlier run finds its entry in memory.
+std::shared_ptr<const Entry> Cache::lead(const Key& key, const Builder& build, Hit& hit) {
+  if (auto entry = memory_.find(key)) return entry;
+  if (auto entry = look_on_disk(key, hit)) return entry;
+  if (!disk_) return build_and_store(key, build, hit);
+
+  FileLock lock;
+  {
+    const Stopwatch watch(hit.wait_ms);
+    lock = disk_->lock(key, SingleFlight::nested() ? FileLock::Wait::kNever : FileLock::Wait::kForever);
+  }
+  // Another process may have built it while we waited.
+  if (auto entry = look_on_disk(key, hit)) return entry;
+  return build_and_store(key, build, hit);
+}
+
+std::shared_ptr<const Entry> Cache::build_and_store(const Key& key, const Builder& build, Hit& hit) {
+  BuildOutput output;
+  {
+    const Stopwatch watch(hit.build_ms);
+    output = build();
+  }
+  auto entry = std::make_shared<const Entry>(Entry{key, std::move(output.metadata), std::move(output.code_object)});
+  if (disk_) {
+    const Stopwatch watch(hit.store_ms);
+    hit.stored = disk_->store(*entry);
+  }
+  hit.source = Source::kBuilt;
+  return memory_.insert(std::move(entry));
+}
+
+}  // namespace monojit::cache

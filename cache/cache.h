@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cache/disk_store.h"
+#include "cache/entry.h"
+#include "cache/memory_tier.h"
+#include "cache/single_flight.h"
+#include "cache/warnings.h"
+
+namespace monojit::cache {
+
+struct CacheOptions {
+  std::filesystem::path folder;  ///< empty: in memory only
+  WarningCallback warn;          ///< none: warnings go to stderr
+  bool strict = false;           ///< never build: what is not in the cache is a MissError
+
+  /// The user's folder (cache/folder.h); a warning when there is none.
+  static CacheOptions for_user(WarningCallback warn = {});
+};
+
+/// Strict mode: the key is not in the cache, and nothing was built.
+class MissError : public std::runtime_error {
+ public:
+  explicit MissError(const Key& key);
+  const std::string& key_text() const { return key_text_; }
+  const std::string& target() const { return target_; }
+
+ private:
+  std::string key_text_;
+  std::string target_;
+};
+
+enum class Source : std::uint8_t { kBuilt, kDisk, kMemory };
+/// "built", "disk" or "memory"
+const char* name(Source source);
+
+struct Hit {
+  std::shared_ptr<const Entry> entry;
+  Source source = Source::kMemory;
+  bool stored = false;   ///< a new entry is on disk now
+  double lookup_ms = 0;  ///< reading and verifying the file, or finding none; 0 for a hit in memory
+  double wait_ms = 0;    ///< for another process that builds the key
+  double build_ms = 0;
+  double store_ms = 0;
+};
+
+/// What a build makes; the key is the cache's to add.
+struct BuildOutput {
+  std::string metadata;
+  std::vector<std::byte> code_object;
+};
+using Builder = std::function<BuildOutput()>;
+
+/// Memory, then disk, then a build that fills both. All of it may be used from any thread.
+///
+/// A process that forks while builds run must not use the cache in the child.
+class Cache {
+ public:
+  explicit Cache(CacheOptions options);
+
+  /// Never builds and never waits for a build. Nothing when neither tier has the key.
+  std::optional<Hit> lookup(const Key& key);
+
+  /// Builds at most once for all threads and processes that ask at the same time. What the builder throws goes to every
+  /// thread that waits for it and leaves nothing behind. A builder may ask for other keys; asking for its own is a
+  /// std::logic_error. Throws MissError in strict mode.
+  Hit get_or_build(const Key& key, const Builder& build);
+
+  /// Forgets the key in both tiers, as when a device refuses its code object.
+  void drop(const Key& key);
+
+  /// nullptr when the cache is in memory only.
+  DiskStore* disk() { return disk_ ? &*disk_ : nullptr; }
+
+ private:
+  std::shared_ptr<const Entry> look_on_disk(const Key& key, Hit& hit);
+  std::shared_ptr<const Entry> lead(const Key& key, const Builder& build, Hit& hit);
+  std::shared_ptr<const Entry> build_and_store(const Key& key, const Builder& build, Hit& hit);
+
+  Warnings warnings_;
+  bool strict_;
+  MemoryTier memory_;
+  std::optional<DiskStore> disk_;
+  SingleFlight flights_;
+};
+
+}  // namespace monojit::cache

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace monojit::cache {
+
+/// Owns a file descriptor.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor() { close(); }
+
+  bool valid() const { return value_ >= 0; }
+  int get() const { return value_; }
+  void close();
+
+ private:
+  int value_ = -1;
+};
+
+/// open(2) with O_CLOEXEC, again when a signal interrupts it. -1 and errno on failure.
+Descriptor open_file(const std::filesystem::path& file, int flags, unsigned mode = 0);
+
+/// A file's bytes, or why there are none.
+struct FileBytes {
+  int error = 0;        ///< errno, ENOENT when there is no such file
+  std::string refusal;  ///< not empty: it exists, but is not a regular file of at most the allowed size
+  std::vector<std::byte> bytes;
+};
+
+/// Follows no link and waits for no pipe.
+FileBytes read_file(const std::filesystem::path& file, std::uint64_t max_bytes);
+
+// These return 0 or an errno value.
+int write_all(int descriptor, std::span<const std::byte> bytes);
+/// The folder and its missing parents, for this user alone (0700). ENOTDIR when a file is in the place.
+int make_folders(const std::filesystem::path& folder);
+/// Makes the names in `folder` durable, where the file system knows of such a thing.
+int sync_folder(const std::filesystem::path& folder);
+
+/// Without line ends and other control characters (as \x0a), so that a message stays one line.
+std::string printable(std::string_view text);
+
+/// "No space left on device"
+std::string error_text(int error);
+
+}  // namespace monojit::cache

@@ -1,0 +1,75 @@
+#include "cache/folder.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "cache/file.h"
+
+namespace monojit::cache {
+namespace {
+
+std::filesystem::path value_of(const Environment& environment, const char* name) {
+  const char* value = environment(name);
+  return value == nullptr ? std::filesystem::path() : std::filesystem::path(value);
+}
+
+/// The first part of the way to `folder` that exists and is no folder.
+std::optional<std::filesystem::path> file_in_the_way(const std::filesystem::path& folder) {
+  std::filesystem::path way;
+  for (const std::filesystem::path& part : folder) {
+    way /= part;
+    std::error_code error;
+    const auto status = std::filesystem::status(way, error);
+    if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) return way;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+UserFolder user_folder(const Environment& environment) {
+  if (const auto own = value_of(environment, "MONOJIT_CACHE_DIR"); !own.empty()) {
+    std::error_code error;
+    const auto absolute = std::filesystem::absolute(own, error);
+    return {error ? own : absolute, "MONOJIT_CACHE_DIR"};
+  }
+  if (const auto xdg = value_of(environment, "XDG_CACHE_HOME"); xdg.is_absolute()) {
+    return {xdg / "monojit" / "kernels", "XDG_CACHE_HOME"};
+  }
+  if (const auto home = value_of(environment, "HOME"); home.is_absolute()) {
+    return {home / ".cache" / "monojit" / "kernels", "HOME"};
+  }
+  return {};
+}
+
+UserFolder user_folder() {
+  return user_folder([](const char* name) -> const char* { return std::getenv(name); });
+}
+
+std::string folder_problem(const std::filesystem::path& folder, int error) {
+  const std::string name = printable(folder.native());
+  if (const auto file = file_in_the_way(folder)) {
+    if (*file == folder) return fmt::format("cache folder {} is a file: caching is off (set MONOJIT_CACHE_DIR)", name);
+    return fmt::format("cache folder {} can't be made, {} is a file: caching is off (set MONOJIT_CACHE_DIR)", name,
+                       printable(file->native()));
+  }
+  const std::string why = error_text(error);
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return fmt::format("cache folder {} is full ({}): new kernels are not kept (free space or set MONOJIT_CACHE_DIR)",
+                         name, why);
+    default:
+      return fmt::format(
+          "cache folder {} can't be used ({}): new kernels are not kept (set MONOJIT_CACHE_DIR to a folder that can be "
+          "written)",
+          name, why);
+  }
+}
+
+}  // namespace monojit::cache
