@@ -33,8 +33,14 @@ Builder::Builder(const KernelOptions& options, Loc loc)
   outer_ = std::exchange(g_current, this);
 }
 
-Builder::~Builder() {
-  if (g_current == this) g_current = outer_;
+Builder::~Builder() { leave(); }
+
+void Builder::leave() {
+  for (Builder** link = &g_current; *link != nullptr; link = &(*link)->outer_) {
+    if (*link != this) continue;
+    *link = outer_;
+    return;
+  }
 }
 
 Builder& Builder::current(Loc loc) {

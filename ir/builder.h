@@ -95,6 +95,8 @@ class Builder {
 
  private:
   friend class Kernel;
+  /// Is no longer the current kernel of its thread.
+  void leave();
   void create_function(const KernelOptions& options, Loc loc);
   void set_attributes(const KernelOptions& options);
   void describe_arguments(const KernelOptions& options);

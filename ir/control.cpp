@@ -11,9 +11,16 @@ namespace {
 constexpr std::uint32_t kRareWeight = 1;
 constexpr std::uint32_t kUsualWeight = 2000;
 
+/// What an emitter writes as a loop is meant as one: LLVM neither unrolls nor vectorises it.
 void keep_rolled(llvm::BranchInst* back_edge, llvm::LLVMContext& context) {
-  llvm::Metadata* no_unroll = llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.disable")});
-  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, no_unroll});
+  const auto property = [&](const char* name, llvm::Metadata* value) {
+    llvm::SmallVector<llvm::Metadata*, 2> parts = {llvm::MDString::get(context, name)};
+    if (value != nullptr) parts.push_back(value);
+    return llvm::MDNode::get(context, parts);
+  };
+  llvm::Metadata* no = llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context));
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(
+      context, {nullptr, property("llvm.loop.unroll.disable", nullptr), property("llvm.loop.vectorize.enable", no)});
   loop->replaceOperandWith(0, loop);
   back_edge->setMetadata(llvm::LLVMContext::MD_loop, loop);
 }

@@ -162,19 +162,20 @@ template <Literal A, class B>
 struct Common<A, B> {
   using Type = B;
 };
+template <class A, class B>
+using Selected = typename Common<typename Chosen<A>::Type, typename Chosen<B>::Type>::Type;
 }  // namespace detail
 
 /// a where `condition` holds, else b: both are evaluated. One of the two may be a literal.
 template <class C, class A, class B>
-  requires(!(Literal<A> && Literal<B>) && (std::convertible_to<C, Bool> || std::derived_from<C, Value>))
+  requires(std::derived_from<detail::Selected<A, B>, Value> && std::convertible_to<A, detail::Selected<A, B>> &&
+           std::convertible_to<B, detail::Selected<A, B>>)
 auto select(const C& condition, const A& a, const B& b, Loc loc = Loc::current()) {
-  using T = typename detail::Common<typename detail::Chosen<A>::Type, typename detail::Chosen<B>::Type>::Type;
+  using T = detail::Selected<A, B>;
   using Result = std::conditional_t<std::convertible_to<C, Uniform<Bool>>, T, typename detail::PerLane<T>::Type>;
-  if constexpr (std::convertible_to<C, Bool>) {
-    return Result(Raw{emit::select(Bool(condition).get(), T(a).get(), T(b).get(), loc)});
-  } else {
-    return Result(Raw{emit::select(condition.get(), T(a).get(), T(b).get(), loc)});
-  }
+  // A vector of conditions chooses element by element.
+  using Condition = std::conditional_t<std::convertible_to<C, Bool>, Bool, C>;
+  return Result(Raw{emit::select(Condition(condition).get(), T(a).get(), T(b).get(), loc)});
 }
 
 }  // namespace monojit::ir

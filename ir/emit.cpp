@@ -284,6 +284,8 @@ void write_variable(llvm::Value* variable, llvm::Value* value, Loc loc) {
 
 llvm::Value* offset(llvm::Value* pointer, llvm::Value* index, unsigned element_bytes, Loc loc) {
   llvm::IRBuilder<>& ir = Builder::at(loc);
+  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(checked(index, loc));
+  if (constant != nullptr && constant->isZero()) return checked(pointer, loc);
   llvm::Type* element = element_bytes == 1 ? ir.getInt8Ty() : ir.getIntNTy(element_bytes * 8);
   return ir.CreateInBoundsGEP(element, checked(pointer, loc), {checked(index, loc)});
 }

@@ -102,6 +102,7 @@ void Builder::describe_arguments(const KernelOptions& options) {
 
 std::unique_ptr<llvm::Module> Builder::finish(Loc loc) {
   if (module_ == nullptr) fail("Kernel::finish", "it was called before", loc);
+  if (&current(loc) != this) fail("Kernel::finish", "another kernel was begun on this thread and is not finished", loc);
   locate(loc);
   if (return_block_ != nullptr) {
     ir_.CreateBr(return_block_);
@@ -113,6 +114,7 @@ std::unique_ptr<llvm::Module> Builder::finish(Loc loc) {
   check_scopes(*function_, *this);
   size_lds();
   warn_of_large_blocks();
+  leave();
   return std::move(module_);
 }
 

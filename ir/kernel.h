@@ -33,7 +33,7 @@ struct KernelOptions {
   std::uint32_t workgroup_size = 256;  ///< threads, exact
   std::uint32_t min_waves_per_eu = 0;  ///< bounds the registers of a lane to 512 / this; 0: LLVM's choice
   std::uint32_t max_waves_per_eu = 0;  ///< 0: no bound
-  std::span<const ArgumentSpec> arguments;
+  std::span<const ArgumentSpec> arguments = {};
   std::uint32_t block_warning = 4000;  ///< instructions of one basic block beyond which finish() warns: LLVM's time
                                        ///< grows faster than linearly in them
 };

@@ -20,14 +20,28 @@ struct Raw {
   llvm::Value* value;
 };
 
+namespace detail {
+/// `operand` as a D. What that emits (a broadcast, the read of a variable) belongs to `loc`.
+template <class D, class U>
+D converted(const U& operand, Loc loc) {
+  if constexpr (requires { D(operand, loc); }) {
+    return D(operand, loc);
+  } else if constexpr (requires { D(operand.value(loc)); }) {
+    return D(operand.value(loc));
+  } else {
+    return D(operand);
+  }
+}
+}  // namespace detail
+
 /// An operand together with the line on which it was written: operators can't have a defaulted argument of their own,
-/// so their first one converts to this.
+/// so their operands convert to this.
 template <class D>
 struct At {
   template <class U>
     requires std::convertible_to<const U&, D>
   At(const U& operand, Loc loc = Loc::current())  // NOLINT(google-explicit-constructor): operands convert as they are
-      : value(operand), location(loc) {}
+      : value(detail::converted<D>(operand, loc)), location(loc) {}
   D value;
   Loc location;
 };

@@ -44,7 +44,7 @@ class Var {
   }  // NOLINT(bugprone-unhandled-self-assignment)
 
   T value(Loc loc = Loc::current()) const { return T(Raw{emit::read_variable(variable_, loc)}); }
-  operator T() const { return value(); }  // NOLINT(google-explicit-constructor): it stands for its value
+  operator T() const { return value(Loc()); }  // NOLINT(google-explicit-constructor): it stands for its value
 
   Var& operator+=(At<T> b) { return *this = At<T>(At<T>(value(b.location), b.location) + b.value, b.location); }
   Var& operator-=(At<T> b) { return *this = At<T>(At<T>(value(b.location), b.location) - b.value, b.location); }
