@@ -25,7 +25,7 @@ class Library {
   /// Throws CodegenError naming `call` unless `status` is success.
   void check(amd_comgr_status_t status, const char* call) const;
 
-#define MONOJIT_COMGR_FUNCTION(name) decltype(&amd_comgr_##name) name = nullptr;
+#define MONOJIT_COMGR_FUNCTION(name) decltype(&amd_comgr_##name) name = nullptr;  // NOLINT(bugprone-macro-parentheses)
 #include "codegen/comgr/functions.inc"
 #undef MONOJIT_COMGR_FUNCTION
 

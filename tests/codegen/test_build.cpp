@@ -1,6 +1,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -102,6 +104,18 @@ TEST_CASE("the same module gives the same bytes") {
   const Build first = build(assembly);
   CHECK(first.code_object == build(assembly).code_object);
   CHECK(first.code_object != build(test::study_assembly(kStages, kUnroll + 1)).code_object);
+}
+
+TEST_CASE("threads may compile at the same time") {
+  constexpr std::size_t kThreads = 3;
+  const std::string assembly = kernel_assembly("add", kParameters, kStoreBody);
+  std::vector<std::vector<std::byte>> objects(kThreads);
+  {
+    std::vector<std::jthread> threads;
+    for (std::vector<std::byte>& object : objects) threads.emplace_back([&] { object = build(assembly).code_object; });
+  }
+  CHECK_FALSE(objects[0].empty());
+  for (const std::vector<std::byte>& object : objects) CHECK(object == objects[0]);
 }
 
 // Run by the test below in a process of its own, with comgr's cache in a folder of its own.
