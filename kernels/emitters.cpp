@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/bench/peak/emit.h"
 #include "kernels/example/row_norm/emit.h"
 #include "kernels/minimax_m3/k1/emit/program.h"
 
@@ -18,6 +19,7 @@ struct Entry {
   Emitter emitter;
 };
 constexpr Entry kEmitters[] = {
+    {"bench.peak", bench::emit_peak},
     {"example.row_norm", example::emit_row_norm},
     {"minimax_m3.k1", minimax_m3::emit_k1},
 };

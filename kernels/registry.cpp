@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/bench/peak/key.h"
 #include "kernels/common/family.h"
 #include "kernels/example/row_norm/key.h"
 #include "kernels/minimax_m3/k1/key.h"
@@ -8,7 +9,7 @@
 namespace monojit::kernels {
 namespace {
 
-constexpr const Family* kFamilies[] = {&example::kRowNorm, &minimax_m3::kK1};
+constexpr const Family* kFamilies[] = {&bench::kPeak, &example::kRowNorm, &minimax_m3::kK1};
 
 }  // namespace
 
