@@ -8,6 +8,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 /* Everything executed since the process started or the counters were reset. */
 typedef struct MonojitEmulatorCounters {
   uint64_t struct_bytes; /* set by the caller to sizeof: later versions append fields */
@@ -40,6 +42,8 @@ int monojitEmulatorSetOption(const char* name, const char* value);
 
 /* One line: chip, model of the matrix core, host instruction set, threads. Valid until the thread's next call. */
 const char* monojitEmulatorDescribe(void);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }
