@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+#include "kernels/common/family.h"
+
+/// The figures of `monojit bench`. Each function registers benchmarks of Google Benchmark under their final names; a
+/// benchmark's value is its real time in its unit, or the counter `kRate`, per second, where it has one.
+namespace monojit::tools {
+
+inline constexpr const char* kRate = "rate";
+inline constexpr const char* kBenchArch = "gfx950";
+
+/// build.minimax_m3.k1.tokens{1,2}.{emit,codegen,link}: ms
+void register_build_benchmarks();
+/// cache.disk_hit, cache.memory_hit: from a key to its kernel's record and code object
+void register_cache_benchmarks();
+/// launch.pack: packing 29 arguments and the launch call, against a HIP that does nothing
+void register_launch_benchmarks();
+/// emulator.*: wave-instructions or MFMAs per second of one core; seconds of a whole kernel
+void register_emulator_benchmarks();
+
+/// K1 with one index head.
+kernels::BuildKey k1_key(int tokens);
+
+}  // namespace monojit::tools

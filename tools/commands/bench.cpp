@@ -1,0 +1,90 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include "tools/bench/benchmarks.h"
+#include "tools/commands/commands.h"
+#include "tools/report.h"
+
+namespace monojit::tools {
+namespace {
+
+struct Figure {
+  std::string name;
+  double value;
+  std::string unit;
+};
+
+/// Keeps the figures in place of printing.
+class Collector : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& /*context*/) override { return true; }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    for (const Run& run : runs) report(run);
+  }
+
+  std::vector<Figure> figures;
+  bool failed = false;
+
+ private:
+  void report(const Run& run) {
+    if (run.skipped != benchmark::internal::NotSkipped) {
+      say(fmt::format("{}: {}", run.run_name.function_name, run.skip_message));
+      failed = true;
+    } else if (const auto rate = run.counters.find(kRate); rate != run.counters.end()) {
+      figures.push_back({run.run_name.function_name, rate->second.value, "1/s"});
+    } else {
+      figures.push_back(
+          {run.run_name.function_name, run.GetAdjustedRealTime(), benchmark::GetTimeUnitString(run.time_unit)});
+    }
+  }
+};
+
+struct Options {
+  std::string filter = ".";
+  bool json = false;
+};
+
+void print(const std::vector<Figure>& figures, bool as_json) {
+  Json list = Json::array();
+  Table table({Table::Align::kLeft, Table::Align::kRight, Table::Align::kLeft});
+  table.add({"NAME", "VALUE", "UNIT"});
+  for (const Figure& figure : figures) {
+    list.push_back({{"name", figure.name}, {"value", figure.value}, {"unit", figure.unit}});
+    table.add({figure.name, fmt::format("{:.4g}", figure.value), figure.unit});
+  }
+  if (as_json) {
+    print_json(list);
+  } else {
+    fmt::print("{}", table.text());
+  }
+}
+
+void bench(const Options& options) {
+  register_build_benchmarks();
+  register_cache_benchmarks();
+  register_launch_benchmarks();
+  register_emulator_benchmarks();
+  Collector collector;
+  if (benchmark::RunSpecifiedBenchmarks(&collector, options.filter) == 0) {
+    throw UserError(fmt::format("no benchmark's name matches '{}' (monojit bench runs all)", options.filter));
+  }
+  print(collector.figures, options.json);
+  if (collector.failed) throw Failed();
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *app.add_subcommand("bench", "Measure builds, cache, launch and emulator");
+  command.add_option("FILTER", options->filter,
+                     "regular expression: the benchmarks whose names it matches (default: all)");
+  command.add_flag("--json", options->json, "print JSON");
+  command.callback([options] { bench(*options); });
+}
+
+}  // namespace monojit::tools

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+/// One function a subcommand, in a file of its name. Each adds its options to `app` and a callback that does the work,
+/// prints the result, and throws when it can't: UserError for what the user can put right (exit code 2), anything else
+/// for a failure (1).
+namespace monojit::tools {
+
+void add_run(CLI::App& app);
+void add_dump(CLI::App& app);
+void add_keys(CLI::App& app);
+void add_warm(CLI::App& app);
+void add_cache(CLI::App& app);
+void add_doctor(CLI::App& app);
+void add_bench(CLI::App& app);
+
+/// The work was done and its outcome is bad (a kernel that is wrong, a broken machine): printed already, exit code 1.
+struct Failed {};
+
+}  // namespace monojit::tools

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "runtime/compiler/compiler_loader.h"
+#include "tools/commands/commands.h"
+#include "tools/kernel_run.h"
+#include "tools/session.h"
+
+namespace monojit::tools {
+namespace {
+
+struct Stage {
+  const char* name;
+  const char* suffix;  ///< of the file
+  std::string (*text)(const runtime::Compiled&);
+};
+
+std::string resources_of(const runtime::Compiled& built) {
+  Json json = resources_json(built.kernel.record.resources);
+  json["kernarg_bytes"] = built.kernel.record.kernarg_bytes;
+  for (const auto& [name, count] : built.instructions) json["instructions"][name] = count;
+  json["warnings"] = built.kernel.record.warnings;
+  return json.dump(2) + '\n';
+}
+
+constexpr Stage kStages[] = {
+    {"ir", ".ll", [](const runtime::Compiled& built) { return built.stages.emitted_ir; }},
+    {"opt-ir", ".opt.ll", [](const runtime::Compiled& built) { return built.stages.optimised_ir; }},
+    {"isa", ".s", [](const runtime::Compiled& built) { return built.stages.isa; }},
+    {"metadata", ".metadata.yaml", [](const runtime::Compiled& built) { return built.stages.metadata; }},
+    {"resources", ".resources.json", resources_of},
+};
+
+struct Options {
+  std::string key;
+  std::vector<std::string> emit = {"isa"};
+  std::string folder;
+  BuildFlags build;
+  bool json = false;
+};
+
+std::vector<Stage> chosen(const std::vector<std::string>& names) {
+  std::vector<Stage> stages;
+  for (const std::string& name : names) {
+    const auto* const found = std::ranges::find(kStages, name, &Stage::name);
+    if (found == std::end(kStages)) {
+      throw UserError(
+          fmt::format("--emit={}: no such stage; stages are ir, opt-ir, isa, metadata and resources", name));
+    }
+    stages.push_back(*found);
+  }
+  return stages;
+}
+
+std::string write(const std::filesystem::path& folder, const std::string& symbol, const Stage& stage,
+                  const std::string& text) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  const std::filesystem::path file = folder / (symbol + stage.suffix);
+  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+  stream << text;
+  stream.close();
+  if (!stream)
+    throw UserError(fmt::format("can't write {}: is its folder there, writable and not full?", file.string()));
+  return file.string();
+}
+
+void dump(const Options& options) {
+  const kernels::BuildKey key = kernels::BuildKey::parse(options.key);
+  const std::vector<Stage> stages = chosen(options.emit);
+  const std::string arch = build_arch(options.build);
+  kernels::validate(key, arch);
+  const runtime::StageRequest all = {.emitted_ir = true, .optimised_ir = true, .isa = true, .metadata = true};
+  const runtime::Compiled built = runtime::Compiler::open()->compile(key, arch, all);
+  const std::string& symbol = built.kernel.record.symbol;
+
+  Json json = {{"key", key.text()}, {"arch", arch}, {"symbol", symbol}};
+  for (const Stage& stage : stages) {
+    const std::string text = stage.text(built);
+    if (!options.folder.empty()) {
+      const std::string file = write(options.folder, symbol, stage, text);
+      json["files"][stage.name] = file;
+      if (!options.json) fmt::print("{}\n", file);
+    } else {
+      json["stages"][stage.name] = text;
+      if (!options.json) fmt::print("{}{}", stages.size() > 1 ? fmt::format("==== {}\n", stage.name) : "", text);
+    }
+  }
+  if (options.json) print_json(json);
+}
+
+}  // namespace
+
+void add_dump(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *app.add_subcommand("dump", "Build a kernel and show what each stage of the build made of it");
+  command.add_option("KEY", options->key, "e.g. 'minimax_m3.k1{tokens=1,index_heads=1}'")->required();
+  command.add_option("--emit", options->emit, "stages, separated by commas: ir, opt-ir, isa, metadata, resources")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("-o,--output", options->folder, "folder to write a file a stage to (default: all to stdout)");
+  add_arch_flag(command, options->build.arch);
+  command.add_flag("--json", options->json, "print JSON");
+  command.callback([options] { dump(*options); });
+}
+
+}  // namespace monojit::tools

@@ -1,0 +1,81 @@
+#include "tools/kernel_run.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "runtime/device_tensors.h"
+#include "runtime/hip/stream.h"
+#include "tools/session.h"
+#include "tools/tensor_files.h"
+
+namespace monojit::tools {
+namespace {
+
+using kernels::Tensor;
+
+/// The inputs of the run: generated, partly replaced, checked.
+std::vector<Tensor> make_inputs(const kernels::Workload& workload, const kernels::BuildKey& key, std::string_view arch,
+                                const RunOptions& options) {
+  std::vector<Tensor> tensors = workload.generate(key, arch, options.seed);
+  if (!options.inputs.empty()) replace_tensors(options.inputs, arch, tensors);
+  workload.check(key, arch, tensors);
+  return tensors;
+}
+
+/// Launches once and waits; fills the times and counts of `result`.
+void launch(const runtime::LoadedKernel& kernel, std::span<const runtime::ArgumentValue> values, RunResult& result) {
+  const runtime::Stream stream(kernel.device());
+  const auto before = runtime::emulator_counts(kernel.device().hip());
+  const Stopwatch watch;
+  kernel.launch(values, stream.get());
+  stream.synchronize();
+  result.run_ms = watch.ms();
+  const auto after = runtime::emulator_counts(kernel.device().hip());
+  if (before && after) {
+    result.emulator = {after->wave_instructions - before->wave_instructions, after->mfma - before->mfma,
+                       after->seconds - before->seconds};
+  }
+}
+
+/// Builds or finds the kernel and loads it; fills what `result` says of that.
+std::shared_ptr<const runtime::LoadedKernel> prepare(runtime::Jit& jit, const kernels::BuildKey& key,
+                                                     const runtime::Device& device, RunResult& result) {
+  runtime::Obtained obtained = jit.get(key, device.arch());
+  runtime::Obtained at_load;
+  const Stopwatch watch;
+  auto kernel = jit.prepare(key, device, &at_load);
+  result.load_ms = watch.ms() + obtained.times_ms.lookup;
+  if (at_load.source == cache::Source::kBuilt) obtained = std::move(at_load);  // the device refused the first one
+  result.source = obtained.source;
+  result.get_ms = obtained.times_ms;
+  result.resources = kernel->kernel().record.resources;
+  return kernel;
+}
+
+}  // namespace
+
+RunResult run_kernel(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
+  if (!options.arch.empty()) kernels::validate(key, options.arch);
+  const runtime::Device device = open_device(options.device, options.arch);
+  kernels::validate(key, device.arch());
+  const kernels::Workload& workload = kernels::workload(key.family());
+  const std::vector<Tensor> before = make_inputs(workload, key, device.arch(), options);
+
+  RunResult result;
+  result.key = key.text();
+  result.arch = device.arch();
+  result.device = device.text();
+  result.device_name = device.emulated() ? runtime::emulator_description(device.hip()) : device.name();
+  const auto kernel = prepare(jit, key, device, result);
+  runtime::DeviceTensors on_device(device, key.family(), before);
+  launch(*kernel, on_device.values(), result);
+
+  const std::vector<Tensor> after = on_device.download(before);
+  if (!options.save.empty()) save_tensors(options.save, device.arch(), before, after);
+  result.outputs = workload.compare(key, device.arch(), before, after);
+  result.verified = !result.outputs.empty() && std::ranges::all_of(result.outputs, &kernels::Comparison::ok);
+  return result;
+}
+
+}  // namespace monojit::tools

@@ -1,0 +1,68 @@
+// The `monojit` command.
+#include <exception>
+
+#include <CLI/CLI.hpp>
+
+#include "kernels/common/error.h"
+#include "tools/commands/commands.h"
+#include "tools/report.h"
+
+namespace monojit::tools {
+namespace {
+
+enum ExitCode { kDone = 0, kFailed = 1, kRefused = 2 };
+
+constexpr const char* kFooter =
+    R"(A kernel is named by its key, e.g. 'minimax_m3.k1{tokens=1,index_heads=1}' (quote it; see monojit keys).
+Results go to stdout, messages to stderr. Exit codes: 0 done, 1 failed, 2 usage or refused.
+
+Environment:
+  MONOJIT_CACHE_DIR      folder of compiled kernels (default: $XDG_CACHE_HOME/monojit/kernels)
+  MONOJIT_HIP_LIBRARY    the libamdhip64.so to use
+  MONOJIT_COMGR_LIBRARY  the libamd_comgr.so to use
+  MONOJIT_LIBRARY_DIR    folder of monojit's own libraries (default: beside the program, then ../lib))";
+
+void describe(CLI::App& app) {
+  app.set_version_flag("--version", "monojit " MONOJIT_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(28);
+  app.get_formatter()->enable_footer_formatting(false);
+  add_run(app);
+  add_dump(app);
+  add_keys(app);
+  add_warm(app);
+  add_cache(app);
+  add_doctor(app);
+  add_bench(app);
+  app.footer(kFooter);  // last: a subcommand inherits what is there when it is added
+}
+
+/// Parses, which runs the subcommand's callback.
+int run(int argc, char** argv) {
+  CLI::App app("Mono kernels for AMD GPUs, generated at run time", "monojit");
+  describe(app);
+  try {
+    app.parse(argc, argv);
+    return kDone;
+  } catch (const CLI::Success& success) {  // --help, --version
+    app.exit(success);
+    return kDone;
+  } catch (const CLI::ParseError& error) {
+    say(error.what());
+    say("see monojit --help, or --help of a subcommand");
+    return kRefused;
+  } catch (const UserError& error) {
+    say(error.what());
+    return kRefused;
+  } catch (const Failed&) {
+    return kFailed;
+  } catch (const std::exception& error) {
+    say(error.what());
+    return kFailed;
+  }
+}
+
+}  // namespace
+}  // namespace monojit::tools
+
+int main(int argc, char** argv) { return monojit::tools::run(argc, argv); }

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+/// What the command prints: results on stdout, everything else on stderr.
+namespace monojit::tools {
+
+/// JSON whose fields keep the order in which they were set: what the user reads.
+using Json = nlohmann::ordered_json;
+
+/// One message on stderr: "monojit: text".
+void say(std::string_view text);
+
+/// One JSON value on stdout, indented, with a line end.
+void print_json(const Json& value);
+
+/// Rows of cells in aligned columns. The first row heads the others.
+class Table {
+ public:
+  enum class Align { kLeft, kRight };
+
+  /// One alignment a column.
+  explicit Table(std::initializer_list<Align> columns) : columns_(columns) {}
+
+  /// As many cells as there are columns.
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  bool empty() const { return rows_.size() <= 1; }
+  /// Lines, each indented by `indent` blanks.
+  std::string text(std::size_t indent = 0) const;
+
+ private:
+  std::vector<Align> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace monojit::tools

@@ -1,0 +1,201 @@
+#include "tools/safetensors.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "kernels/common/error.h"
+
+namespace monojit::tools {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // as the reference implementation has it
+constexpr std::array<std::pair<std::string_view, unsigned>, 16> kDtypeBytes = {{{"BOOL", 1},
+                                                                                {"U8", 1},
+                                                                                {"I8", 1},
+                                                                                {"F8_E4M3", 1},
+                                                                                {"F8_E4M3FNUZ", 1},
+                                                                                {"F8_E5M2", 1},
+                                                                                {"F8_E8M0", 1},
+                                                                                {"U16", 2},
+                                                                                {"I16", 2},
+                                                                                {"F16", 2},
+                                                                                {"BF16", 2},
+                                                                                {"U32", 4},
+                                                                                {"I32", 4},
+                                                                                {"F32", 4},
+                                                                                {"U64", 8},
+                                                                                {"I64", 8}}};
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& file) : file_(file), stream_(file, std::ios::binary) {
+    std::error_code error;
+    size_ = std::filesystem::file_size(file, error);
+    if (error) fail(error.message());
+    if (!stream_) fail("it can't be opened");
+  }
+
+  std::vector<FileTensor> read() {
+    const json header = read_header();
+    std::vector<FileTensor> tensors;
+    for (const auto& [name, entry] : header.items()) {
+      if (name != "__metadata__") tensors.push_back(read_tensor(name, entry));
+    }
+    return tensors;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view reason) const {
+    throw UserError(fmt::format("{} can't be used as a safetensors file: {}", file_.string(), reason));
+  }
+  [[noreturn]] void fail(std::string_view tensor, std::string_view reason) const {
+    fail(fmt::format("tensor '{}' {}", tensor, reason));
+  }
+
+  void read_bytes(void* to, std::uint64_t bytes) {
+    stream_.read(static_cast<char*>(to), static_cast<std::streamsize>(bytes));
+    if (!stream_) fail("reading it failed");
+  }
+
+  json read_header() {
+    std::array<unsigned char, 8> raw{};
+    if (size_ < raw.size()) fail(fmt::format("it has {} bytes, a header length alone takes 8", size_));
+    read_bytes(raw.data(), raw.size());
+    std::uint64_t bytes = 0;
+    for (std::size_t i = raw.size(); i-- > 0;) bytes = bytes << 8 | raw[i];
+    if (bytes > kMaxHeaderBytes || bytes > size_ - raw.size()) {
+      fail(fmt::format("its header claims {} bytes, the file has {}", bytes, size_));
+    }
+    std::string text(bytes, ' ');
+    read_bytes(text.data(), bytes);
+    data_begin_ = raw.size() + bytes;
+    json header = json::parse(text, nullptr, false);
+    if (!header.is_object()) fail("its header is no JSON object");
+    return header;
+  }
+
+  std::uint64_t unsigned_number(std::string_view name, const json& value, std::string_view what) const {
+    if (!value.is_number_unsigned())
+      fail(name, fmt::format("has a {} that is no whole number: {}", what, value.dump()));
+    return value.get<std::uint64_t>();
+  }
+
+  /// Bytes that `tensor` takes by its dtype and shape.
+  std::uint64_t expected_bytes(const FileTensor& tensor) const {
+    std::uint64_t bytes = 0;
+    for (const auto& [dtype, size] : kDtypeBytes) {
+      if (dtype == tensor.dtype) bytes = size;
+    }
+    if (bytes == 0) fail(tensor.name, fmt::format("has the dtype '{}', which is not known", tensor.dtype));
+    for (const std::int64_t extent : tensor.shape) {
+      if (__builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes))
+        fail(tensor.name, "is larger than memory");
+    }
+    return bytes;
+  }
+
+  FileTensor read_tensor(const std::string& name, const json& entry) {
+    FileTensor tensor{name, {}, {}, {}};
+    const auto has = [&](const char* field) { return entry.is_object() && entry.contains(field); };
+    if (!has("dtype") || !entry["dtype"].is_string() || !has("shape") || !entry["shape"].is_array() ||
+        !has("data_offsets") || !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2) {
+      fail(name, "lacks dtype, shape or data_offsets");
+    }
+    tensor.dtype = entry["dtype"].get<std::string>();
+    for (const json& extent : entry["shape"]) {
+      const std::uint64_t value = unsigned_number(name, extent, "shape");
+      if (value > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) fail(name, "is larger than memory");
+      tensor.shape.push_back(static_cast<std::int64_t>(value));
+    }
+    const std::uint64_t begin = unsigned_number(name, entry["data_offsets"][0], "data offset");
+    const std::uint64_t end = unsigned_number(name, entry["data_offsets"][1], "data offset");
+    const std::uint64_t data_bytes = size_ - data_begin_;
+    if (begin > end || end > data_bytes) {
+      fail(name, fmt::format("lies at {}..{}, but the file holds {} bytes of data: is it cut short?", begin, end,
+                             data_bytes));
+    }
+    if (const std::uint64_t wanted = expected_bytes(tensor); wanted != end - begin) {
+      fail(name, fmt::format("has {} bytes, its dtype {} and shape [{}] make {}", end - begin, tensor.dtype,
+                             fmt::join(tensor.shape, ", "), wanted));
+    }
+    tensor.bytes.resize(end - begin);
+    stream_.seekg(static_cast<std::streamoff>(data_begin_ + begin));
+    read_bytes(tensor.bytes.data(), tensor.bytes.size());
+    return tensor;
+  }
+
+  std::filesystem::path file_;
+  std::ifstream stream_;
+  std::uint64_t size_ = 0;
+  std::uint64_t data_begin_ = 0;
+};
+
+std::string header_text(const std::vector<FileTensor>& tensors) {
+  json header = json::object();
+  std::uint64_t offset = 0;
+  for (const FileTensor& tensor : tensors) {
+    const std::uint64_t end = offset + tensor.bytes.size();
+    header[tensor.name] = {{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // the data is 8-byte aligned, as readers that map the file like it
+  return text;
+}
+
+}  // namespace
+
+std::vector<FileTensor> read_safetensors(const std::filesystem::path& file) { return Reader(file).read(); }
+
+void write_safetensors(const std::filesystem::path& file, const std::vector<FileTensor>& tensors) {
+  const std::filesystem::path temporary = file.string() + ".part";
+  const std::string header = header_text(tensors);
+  std::array<char, 8> length{};
+  for (std::size_t i = 0; i < length.size(); ++i) length[i] = static_cast<char>(header.size() >> 8 * i & 0xFF);
+  std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
+  stream.write(length.data(), length.size());
+  stream.write(header.data(), static_cast<std::streamsize>(header.size()));
+  for (const FileTensor& tensor : tensors) {
+    stream.write(reinterpret_cast<const char*>(tensor.bytes.data()), static_cast<std::streamsize>(tensor.bytes.size()));
+  }
+  stream.close();
+  std::error_code error;
+  if (stream) std::filesystem::rename(temporary, file, error);
+  if (!stream || error) {
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    throw UserError(fmt::format("can't write {}: is its folder there, writable and not full?", file.string()));
+  }
+}
+
+std::string_view file_dtype(kernels::DType dtype, std::string_view arch) {
+  switch (dtype) {
+    case kernels::DType::kUint8:
+      return "U8";
+    case kernels::DType::kInt32:
+      return "I32";
+    case kernels::DType::kInt64:
+      return "I64";
+    case kernels::DType::kBFloat16:
+      return "BF16";
+    case kernels::DType::kFloat32:
+      return "F32";
+    case kernels::DType::kFp8:
+      return arch == "gfx942" ? "F8_E4M3FNUZ" : "F8_E4M3";
+  }
+  return "U8";
+}
+
+}  // namespace monojit::tools

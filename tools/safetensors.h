@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "kernels/common/workload.h"
+
+/// safetensors files: 8 bytes header length (little-endian), the header (JSON: name -> {dtype, shape, data_offsets};
+/// the key
+/// `__metadata__` is skipped), then the tensors' bytes, row-major, little-endian.
+namespace monojit::tools {
+
+/// One tensor as a file holds it. `dtype` is the file's name for it ("BF16").
+struct FileTensor {
+  std::string name;
+  std::string dtype;
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> bytes;
+};
+
+/// Every tensor of a file, in the order of their names. Throws UserError naming the file and what is wrong with it when
+/// it can't be read, is cut short or malformed, or holds a dtype that isn't known.
+std::vector<FileTensor> read_safetensors(const std::filesystem::path& file);
+
+/// Throws UserError naming the file when it can't be written; then no file of this name is left half-written.
+void write_safetensors(const std::filesystem::path& file, const std::vector<FileTensor>& tensors);
+
+/// The name of a dtype in a file. FP8 is OCP E4M3 on gfx950, the FNUZ form on gfx942.
+std::string_view file_dtype(kernels::DType dtype, std::string_view arch);
+
+}  // namespace monojit::tools

@@ -1,0 +1,77 @@
+#include "tools/session.h"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "cache/folder.h"
+#include "tools/report.h"
+
+namespace monojit::tools {
+namespace {
+
+constexpr const char* kDefaultArch = "gfx950";
+
+}  // namespace
+
+void add_cache_folder_flag(CLI::App& command, std::string& folder) {
+  command.add_option("--cache-dir", folder,
+                     "folder of compiled kernels (default: $MONOJIT_CACHE_DIR, else the user's)");
+}
+
+void add_arch_flag(CLI::App& command, std::string& arch) {
+  command.add_option("--arch", arch, "gfx950 or gfx942 (default: the device's; gfx950 where there is none)");
+}
+
+void add_build_flags(CLI::App& command, BuildFlags& flags) {
+  add_arch_flag(command, flags.arch);
+  add_cache_folder_flag(command, flags.cache_folder);
+  command.add_flag("--no-cache", flags.no_cache, "build anew and store nothing");
+  command.add_flag("--strict", flags.strict, "compile nothing: a kernel that is not in the cache is refused");
+}
+
+std::filesystem::path cache_folder(const std::string& flag) {
+  return flag.empty() ? cache::user_folder().path : std::filesystem::absolute(flag);
+}
+
+std::unique_ptr<runtime::Jit> make_jit(const BuildFlags& flags) {
+  if (flags.no_cache && flags.strict)
+    throw UserError("--strict reads the cache alone: it can't be used with --no-cache");
+  runtime::JitOptions options;
+  options.strict = flags.strict;
+  options.warn = say;
+  if (!flags.no_cache) {
+    options.cache_folder = cache_folder(flags.cache_folder);
+    if (options.cache_folder.empty()) say("no cache folder: caching is off (set MONOJIT_CACHE_DIR)");
+  }
+  return std::make_unique<runtime::Jit>(std::move(options));
+}
+
+std::string build_arch(const BuildFlags& flags) {
+  if (!flags.arch.empty()) return flags.arch;
+  if (!runtime::may_have_gpu()) return kDefaultArch;
+  try {
+    return runtime::Device::open("hip", say).arch();
+  } catch (const UserError&) {  // no usable GPU after all: building needs none
+    return kDefaultArch;
+  }
+}
+
+runtime::Device open_device(const std::string& device, const std::string& arch) {
+  // Read by the emulator when it starts; a real device is what it is.
+  if (!arch.empty()) setenv("MONOJIT_EMULATOR_CHIP", arch.c_str(), 1);
+  runtime::Device opened = runtime::Device::open(device, say);
+  if (!arch.empty() && opened.arch() != arch) {
+    throw UserError(
+        fmt::format("--arch {}: {} is a {} (--device emulator can be either)", arch, opened.text(), opened.arch()));
+  }
+  return opened;
+}
+
+std::vector<kernels::BuildKey> parse_keys(const std::vector<std::string>& texts) {
+  std::vector<kernels::BuildKey> keys;
+  for (const std::string& text : texts) keys.push_back(kernels::BuildKey::parse(text));
+  return keys;
+}
+
+}  // namespace monojit::tools

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "kernels/common/family.h"
+#include "runtime/jit.h"
+
+/// What the subcommands that build kernels share: flags, the arch, the device, the Jit.
+namespace monojit::tools {
+
+struct BuildFlags {
+  std::string arch;          ///< empty: the device's
+  std::string cache_folder;  ///< empty: the user's
+  bool no_cache = false;
+  bool strict = false;
+};
+
+/// --arch, --cache-dir, --no-cache, --strict
+void add_build_flags(CLI::App& command, BuildFlags& flags);
+/// --arch
+void add_arch_flag(CLI::App& command, std::string& arch);
+/// --cache-dir
+void add_cache_folder_flag(CLI::App& command, std::string& folder);
+
+/// The folder that the flag names, else the user's; empty when there is neither.
+std::filesystem::path cache_folder(const std::string& flag);
+
+/// A Jit with these flags, whose warnings go to stderr.
+std::unique_ptr<runtime::Jit> make_jit(const BuildFlags& flags);
+
+/// The arch to build for where no device is needed: the flag's, else the first AMD GPU's, else gfx950.
+std::string build_arch(const BuildFlags& flags);
+
+/// The device to run on. `arch`, when given, is what it has to be: the emulator becomes that chip, another device is
+/// refused.
+runtime::Device open_device(const std::string& device, const std::string& arch);
+
+/// Keys of the command line; throws UserError for the first that is none.
+std::vector<kernels::BuildKey> parse_keys(const std::vector<std::string>& texts);
+
+/// Milliseconds since a point in time.
+class Stopwatch {
+ public:
+  double ms() const { return std::chrono::duration<double, std::milli>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace monojit::tools
