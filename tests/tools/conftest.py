@@ -1,0 +1,88 @@
+"""Fixtures of the black-box tests: the real `monojit` binary in an environment of its own."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+TIMEOUT_S = 240
+KEY = "minimax_m3.k1{tokens=1,index_heads=1}"
+
+
+@dataclass
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    def json(self):
+        return json.loads(self.out)
+
+
+class Monojit:
+    """Runs the binary with a cache folder of the test's own."""
+
+    def __init__(self, binary, folder):
+        self.binary = binary
+        self.cache = folder / "cache"
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("MONOJIT_") or k == "MONOJIT_LIBRARY_DIR"}
+        self.environment["MONOJIT_CACHE_DIR"] = str(self.cache)
+        self.environment["AMD_COMGR_CACHE"] = "0"
+
+    def start(self, *arguments, **environment):
+        return subprocess.Popen([self.binary, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, env=self.environment | environment)
+
+    @staticmethod
+    def finish(process):
+        out, err = process.communicate(timeout=TIMEOUT_S)
+        return Outcome(process.returncode, out, err)
+
+    def __call__(self, *arguments, **environment):
+        return self.finish(self.start(*arguments, **environment))
+
+    def run(self, *arguments, key=KEY, **environment):
+        """One run on the emulator."""
+        return self("run", key, "--device", "emulator", "--json", *arguments, **environment)
+
+    def entries(self):
+        return self("cache", "ls", "--json").json()["entries"]
+
+
+@pytest.fixture
+def monojit(tmp_path):
+    return Monojit(os.environ["MONOJIT_BINARY"], tmp_path)
+
+
+@pytest.fixture(scope="session")
+def warm_cache(tmp_path_factory):
+    """A folder with KEY for gfx950 in it."""
+    warmed = Monojit(os.environ["MONOJIT_BINARY"], tmp_path_factory.mktemp("warm"))
+    assert warmed("warm", KEY, "--arch", "gfx950").code == 0
+    return warmed.cache
+
+
+@pytest.fixture
+def warm(monojit, warm_cache):
+    """The binary with a cache that others share: to be read, not changed."""
+    monojit.cache = warm_cache
+    monojit.environment["MONOJIT_CACHE_DIR"] = str(warm_cache)
+    return monojit
+
+
+def refused(outcome, *texts):
+    """Exit code 2, nothing on stdout, and one message that holds all of the texts."""
+    assert outcome.code == 2, outcome
+    assert outcome.out == ""
+    assert all(line.startswith("monojit: ") for line in outcome.err.splitlines())
+    for text in texts:
+        assert text in outcome.err
+    return True
+
+
+def entry_files(folder: Path):
+    """The files of a cache folder that hold something."""
+    return [file for file in folder.rglob("*") if file.is_file() and file.stat().st_size > 0]

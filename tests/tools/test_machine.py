@@ -1,0 +1,72 @@
+"""Devices, archs and libraries that aren't there; `monojit doctor`."""
+
+import pytest
+from conftest import KEY, refused
+
+
+@pytest.mark.parametrize("command", ["run", "dump", "warm"])
+def test_an_arch_that_does_not_exist_is_refused(monojit, command):
+    assert refused(monojit(command, KEY, "--arch", "gfx900"), "gfx900", "gfx950", "gfx942")
+
+
+@pytest.mark.parametrize("device, text", [
+    ("emulator:7", "device emulator:7 is not there"),
+    ("cuda:0", "unknown device 'cuda:0'"),
+    ("emulator:x", "no device number"),
+])
+def test_a_device_that_is_not_there_is_refused(monojit, device, text):
+    assert refused(monojit("run", KEY, "--device", device), text)
+
+
+def test_a_hip_library_that_is_not_there_is_named(monojit):
+    outcome = monojit("run", KEY, MONOJIT_HIP_LIBRARY="/nonexistent/libamdhip64.so")
+    assert refused(outcome, "/nonexistent/libamdhip64.so")
+
+
+def test_missing_libraries_of_our_own_are_named_with_what_to_do(monojit, tmp_path):
+    assert refused(monojit("warm", KEY, MONOJIT_LIBRARY_DIR=str(tmp_path)), "libmonojit_codegen.so", "MONOJIT_LIBRARY_DIR")
+    assert refused(monojit("run", KEY, "--device", "emulator", MONOJIT_LIBRARY_DIR=str(tmp_path)), "emulator", "MONOJIT_LIBRARY_DIR")
+
+
+@pytest.mark.parametrize("command", ["run", "dump", "warm"])
+def test_without_comgr_nothing_is_built_and_the_message_says_why(monojit, command):
+    outcome = monojit(command, KEY, "--arch", "gfx950", MONOJIT_COMGR_LIBRARY="/nonexistent/libamd_comgr.so")
+    assert outcome.code in (1, 2)
+    assert outcome.out == ""
+    assert "/nonexistent/libamd_comgr.so" in outcome.err
+    assert monojit.entries() == []
+
+
+def test_without_comgr_a_cached_kernel_still_runs(warm):
+    outcome = warm.run("--arch", "gfx950", MONOJIT_COMGR_LIBRARY="/nonexistent/libamd_comgr.so")
+    assert outcome.code == 0
+    assert outcome.json()["cache"] == "disk"
+
+
+def test_doctor_tells_what_it_found(monojit):
+    outcome = monojit("doctor", "--json")
+    report = outcome.json()
+    assert set(report) == {"version", "usable", "compiler", "gpu", "emulator", "cache"}
+    assert report["usable"] is True
+    assert outcome.code == 0
+    assert report["compiler"]["toolchain"].startswith("llvm-")
+    assert set(report["compiler"]) == {"pinned", "toolchain", "problem"}
+    assert {"device", "name", "arch", "compute_units", "memory_bytes"} == set(report["emulator"]["devices"][0])
+    assert report["cache"] == {"folder": str(monojit.cache), "entries": 0, "problem": None}
+
+
+def test_doctor_says_what_to_do_without_comgr(monojit):
+    outcome = monojit("doctor", "--json", MONOJIT_COMGR_LIBRARY="/nonexistent/libamd_comgr.so")
+    assert outcome.code == 1
+    report = outcome.json()
+    assert report["usable"] is False
+    assert "/nonexistent/libamd_comgr.so" in report["compiler"]["problem"]
+    assert "PROBLEM" in monojit("doctor", MONOJIT_COMGR_LIBRARY="/nonexistent/libamd_comgr.so").out
+
+
+def test_doctor_names_a_cache_folder_that_is_a_file(monojit, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("not a folder")
+    outcome = monojit("doctor", "--json", MONOJIT_CACHE_DIR=str(file))
+    assert outcome.code == 1
+    assert str(file) in outcome.json()["cache"]["problem"]
