@@ -66,7 +66,7 @@ TEST_CASE("offsets past 4 GiB need 64-bit page addresses") {
   CHECK(reached_byte(kTwo32 + 5, false) == 5);
   CHECK(reached_byte(kTwo32 - 1, false) == kTwo32 - 1);
   const CachePlace last = cache_place((std::int64_t{1} << 31) - 1, 16);
-  CHECK(k_cache_byte(last, 127) == (std::int64_t{1} << 39) - 8 * 2048 - 1);
+  CHECK(k_cache_byte(last, 127) == (std::int64_t{1} << 39) - std::int64_t{8} * 2048 - 1);
 }
 
 }  // namespace

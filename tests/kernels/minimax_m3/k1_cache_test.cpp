@@ -85,6 +85,7 @@ std::map<std::string, std::size_t> changes(const std::vector<Tensor>& before, co
 
 std::vector<float> projected(const std::vector<Tensor>& after, int token, int task) {
   std::vector<float> head;
+  head.reserve(kHeadDim);
   for (int d = 0; d < kHeadDim; ++d) head.push_back(qkv_value(after, token, task * kHeadDim + d));
   return head;
 }
@@ -148,7 +149,7 @@ TEST_CASE("a padding row inserts nothing and has its other outputs all the same"
   const std::vector<Tensor> with_slot = a_case.expected();
   a_case.set_slot(0, -1);
   const std::vector<Tensor> after = a_case.expected();
-  std::map<std::string, std::size_t> counts = changes(a_case.tensors, after);
+  const auto counts = changes(a_case.tensors, after);
   for (const char* cache : {"k_cache", "v_cache", "k_scale", "v_scale", "index_cache"})
     CHECK_FALSE(counts.contains(cache));
   for (const char* name : {"h_out", "q_out", "iq_out", "scratch"}) {
@@ -188,7 +189,8 @@ TEST_CASE("positions choose the row of the table, up to its last one") {
     }
     const HeadVector iq = rotated(a_case, after, token, 18, "g_iq");
     for (std::size_t d = 0; d < kHeadDim; ++d) {
-      if (elements<BFloat16Bits>(after, "iq_out")[token * 128 + d] != reference::bf16_bits(iq[d]))
+      if (elements<BFloat16Bits>(after, "iq_out")[static_cast<std::size_t>(token) * kHeadDim + d] !=
+          reference::bf16_bits(iq[d]))
         FAIL("index q dim " << d);
     }
   }

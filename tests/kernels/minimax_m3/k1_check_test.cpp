@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -68,39 +69,42 @@ struct BadInput {
   const char* message;
 };
 
-const BadInput kBadInputs[] = {
-    {"dtype", [](K1Case& c) { reference::named(c.tensors, "ar").dtype = DType::kFloat32; },
-     "tensor ar: is f32, must be bf16"},
-    {"shape", [](K1Case& c) { reference::named(c.tensors, "g_in").shape = {2, 3072}; },
-     "tensor g_in: has shape [2][3072], must be [6144]"},
-    {"rank", [](K1Case& c) { reference::named(c.tensors, "cos_sin").shape = {4096 * 64}; },
-     "tensor cos_sin: has shape [262144], must be [any][64]"},
-    {"bytes", [](K1Case& c) { reference::named(c.tensors, "res").bytes.pop_back(); }, "tensor res: holds 12287 bytes"},
-    {"order", [](K1Case& c) { std::swap(c.tensors[0], c.tensors[1]); }, "tensor res: stands where ar belongs"},
-    {"count", [](K1Case& c) { c.tensors.pop_back(); }, "takes 29 tensors, not 28"},
-    {"layer", [](K1Case& c) { c.set_launch(0, 127); }, "tensor layer: is 127, must be 0..126"},
-    {"q_len", [](K1Case& c) { c.of<std::int32_t>("q_len")[0] = 2; }, "tensor q_len: is 2"},
-    {"bt_width", [](K1Case& c) { c.of<std::int32_t>("bt_width")[0] = 31; },
-     "tensor bt_width: is 31, but rows of block_table"},
-    {"position", [](K1Case& c) { c.set_position(0, 4096); },
-     "tensor positions: position 4096 is outside of cos_sin's 4096 rows"},
-    {"negative position", [](K1Case& c) { c.set_position(0, -1); }, "tensor positions: position -1"},
-    {"slot", [](K1Case& c) { c.set_slot(0, 64 * 128); },
-     "tensor slot_mapping: slot 8192 is beyond the 1024 pages or blocks"},
-    {"wide slot", [](K1Case& c) { c.set_slot(0, std::int64_t{1} << 32); }, "slot 4294967296 does not fit in 32 bits"},
-    {"wide negative slot", [](K1Case& c) { c.set_slot(0, -(std::int64_t{1} << 32)); }, "does not fit in 32 bits"},
-    {"long sequence", [](K1Case& c) { c.of<std::int32_t>("seq_lens")[0] = 4097; },
-     "tensor seq_lens: 4097 keys of row 0"},
-    {"block", [](K1Case& c) { c.of<std::int32_t>("block_table")[0] = 64; },
-     "tensor block_table: block 0 of row 0 is 64"},
-    {"scale", [](K1Case& c) { c.set("s_qkv", 3, -1); }, "tensor s_qkv: scale -1 of row 3"},
-    {"stale scratch",
-     [](K1Case& c) { reference::named(c.tensors, "scratch") = reference::named(c.expected(), "scratch"); },
-     "tensor scratch: already holds values of step"},
-};
+std::vector<BadInput> bad_inputs() {
+  return {
+      {"dtype", [](K1Case& c) { reference::named(c.tensors, "ar").dtype = DType::kFloat32; },
+       "tensor ar: is f32, must be bf16"},
+      {"shape", [](K1Case& c) { reference::named(c.tensors, "g_in").shape = {2, 3072}; },
+       "tensor g_in: has shape [2][3072], must be [6144]"},
+      {"rank", [](K1Case& c) { reference::named(c.tensors, "cos_sin").shape = {262144}; },
+       "tensor cos_sin: has shape [262144], must be [any][64]"},
+      {"bytes", [](K1Case& c) { reference::named(c.tensors, "res").bytes.pop_back(); },
+       "tensor res: holds 12287 bytes"},
+      {"order", [](K1Case& c) { std::swap(c.tensors[0], c.tensors[1]); }, "tensor res: stands where ar belongs"},
+      {"count", [](K1Case& c) { c.tensors.pop_back(); }, "takes 29 tensors, not 28"},
+      {"layer", [](K1Case& c) { c.set_launch(0, 127); }, "tensor layer: is 127, must be 0..126"},
+      {"q_len", [](K1Case& c) { c.of<std::int32_t>("q_len")[0] = 2; }, "tensor q_len: is 2"},
+      {"bt_width", [](K1Case& c) { c.of<std::int32_t>("bt_width")[0] = 31; },
+       "tensor bt_width: is 31, but rows of block_table"},
+      {"position", [](K1Case& c) { c.set_position(0, 4096); },
+       "tensor positions: position 4096 is outside of cos_sin's 4096 rows"},
+      {"negative position", [](K1Case& c) { c.set_position(0, -1); }, "tensor positions: position -1"},
+      {"slot", [](K1Case& c) { c.set_slot(0, 8192); },
+       "tensor slot_mapping: slot 8192 is beyond the 1024 pages or blocks"},
+      {"wide slot", [](K1Case& c) { c.set_slot(0, std::int64_t{1} << 32); }, "slot 4294967296 does not fit in 32 bits"},
+      {"wide negative slot", [](K1Case& c) { c.set_slot(0, -(std::int64_t{1} << 32)); }, "does not fit in 32 bits"},
+      {"long sequence", [](K1Case& c) { c.of<std::int32_t>("seq_lens")[0] = 4097; },
+       "tensor seq_lens: 4097 keys of row 0"},
+      {"block", [](K1Case& c) { c.of<std::int32_t>("block_table")[0] = 64; },
+       "tensor block_table: block 0 of row 0 is 64"},
+      {"scale", [](K1Case& c) { c.set("s_qkv", 3, -1); }, "tensor s_qkv: scale -1 of row 3"},
+      {"stale scratch",
+       [](K1Case& c) { reference::named(c.tensors, "scratch") = reference::named(c.expected(), "scratch"); },
+       "tensor scratch: already holds values of step"},
+  };
+}
 
 TEST_CASE("tensors that must not be launched are refused by name") {
-  for (const BadInput& bad : kBadInputs) {
+  for (const BadInput& bad : bad_inputs()) {
     INFO(bad.what);
     K1Case a_case;
     bad.spoil(a_case);

@@ -93,7 +93,7 @@ TEST_CASE("a one-hot activation picks one column of the weight") {
 TEST_CASE("one token's NaN or infinity leaves the others' bits alone") {
   constexpr int kTokens = 16;
   constexpr std::size_t kSpoiled = 5;
-  K1Case clean({.tokens = kTokens}, "gfx950", kSeed);
+  const K1Case clean({.tokens = kTokens}, "gfx950", kSeed);
   const std::vector<Tensor> want = clean.expected();
   for (const float value : {std::nanf(""), -std::numeric_limits<float>::infinity()}) {
     K1Case spoiled = clean;

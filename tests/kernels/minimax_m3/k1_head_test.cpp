@@ -19,8 +19,8 @@ using reference::Fp8Format;
 
 constexpr float kEps = 1e-6F;
 constexpr std::uint64_t kSeed = 9;
-const Chip kChip = chip_rules("gfx950");
-const Chip kFnuzChip = chip_rules("gfx942");
+constexpr Chip kChip{Fp8Format::kOcp, 448, 448};
+constexpr Chip kFnuzChip{Fp8Format::kFnuz, 224, 240};
 
 struct Head {
   HeadVector e{};
@@ -80,19 +80,65 @@ TEST_CASE("each pair has an angle of its own") {
 }
 
 TEST_CASE("only the product with the sine is rounded before the sum") {
+  reference::Random random(kSeed, 1);
+  int telling = 0;
+  for (int i = 0; i < 100; ++i) {
+    Head head;
+    for (float& e : head.e) e = reference::round_bf16(random.gaussian());
+    head.rotate_by(1, 0);
+    const HeadVector n = head.run();
+    const float cosine = reference::round_bf16(random.gaussian());
+    const float sine = reference::round_bf16(random.gaussian());
+    head.rotate_by(cosine, sine);
+    const HeadVector out = head.run();
+    for (std::size_t d = 0; d < 32; ++d) {
+      const float low_product = n[d] * sine;
+      const float high_product = n[d + 32] * sine;
+      // f32 times bf16 has 32 bits, so double is wide enough for the sums of such neighbours.
+      CHECK(out[d] == static_cast<float>(static_cast<double>(n[d]) * cosine - high_product));
+      CHECK(out[d + 32] == static_cast<float>(static_cast<double>(n[d + 32]) * cosine + low_product));
+      telling += out[d] != n[d] * cosine - high_product;
+      telling += out[d + 32] != n[d + 32] * cosine + low_product;
+    }
+  }
+  CHECK(telling > 1000);
+}
+
+TEST_CASE("a head is multiplied by the deviation first, by 1 + gamma second") {
   Head head;
-  head.e.fill(1);
-  head.e[0] = 1.0078125F;
-  head.e[32] = 0.98828125F;
-  head.rotate_by(0.70703125F, 0.70703125F);
-  Head plain = head;
-  plain.rotate_by(1, 0);
-  const HeadVector n = plain.run();
-  const HeadVector out = head.run();
-  const float product = n[32] * 0.70703125F;
-  const double exact_difference = static_cast<double>(n[0]) * 0.70703125 - static_cast<double>(product);
-  CHECK(out[0] == static_cast<float>(exact_difference));  // 24 + 8 bits less 24: exact in double
-  CHECK(out[0] != n[0] * 0.70703125F - product);          // the data tell the two roundings apart
+  head.e[100] = 3;
+  const auto rstd = static_cast<float>(1 / std::sqrt(static_cast<double>(9.0F / kHeadDim + kEps)));
+  int telling = 0;
+  for (int i = 1; i < 200; ++i) {
+    head.gamma[100] = bf16_bits(static_cast<float>(i) / 128);
+    const float factor = reference::bf16_value(head.gamma[100]) + 1;
+    CHECK(head.run()[100] == (3 * rstd) * factor);
+    telling += (3 * rstd) * factor != 3 * (rstd * factor);
+  }
+  CHECK(telling > 20);
+}
+
+TEST_CASE("four neighbours of a head are summed first, then lanes 16 apart") {
+  const auto deviation = [](const HeadVector& e) {  // of dim 127, whose value is 1
+    Head head;
+    head.e = e;
+    head.rotate_by(1, 0);
+    return head.run()[127];
+  };
+  const auto expected = [](float squares) {
+    return static_cast<float>(1 / std::sqrt(static_cast<double>(squares / kHeadDim + kEps)));
+  };
+  constexpr float kLarge = 5824.0F * 5824.0F;  // absorbs up to 2; the next f32, 4 further, has another deviation
+  REQUIRE(expected(kLarge) != expected(kLarge + 4));
+  HeadVector e{};
+  e[0] = 5824;
+  e[1] = e[2] = e[3] = 1;  // one after the other, not as 3
+  e[127] = 1;              // lane 31 arrives last, by way of lane 1
+  CHECK(deviation(e) == expected(kLarge));
+  e[64] = e[65] = 1;  // lane 16 arrives first, with 2; together with lane 31 it would be 3
+  CHECK(deviation(e) == expected(kLarge));
+  e[4] = e[5] = 1;  // lane 1 meets lane 31 before lane 0: 3
+  CHECK(deviation(e) == expected(kLarge + 4));
 }
 
 TEST_CASE("a gamma of -1 gives zeros, a zero head too") {

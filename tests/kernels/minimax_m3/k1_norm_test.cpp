@@ -19,7 +19,7 @@ using reference::BFloat16Bits;
 
 constexpr float kEps = 1e-6F;
 constexpr std::uint64_t kSeed = 3;
-const Chip kChip = chip_rules("gfx950");
+constexpr Chip kChip{reference::Fp8Format::kOcp, 448, 448};
 
 /// A row of zeros except for what is named.
 struct Row {
@@ -50,6 +50,13 @@ TEST_CASE("squares are summed in index order inside a thread of 8") {
   reversed[7] = 4096;
   for (std::size_t i = 0; i < 7; ++i) reversed[i] = 1;
   CHECK(sum_of_squares(reversed) == 0x1p24F + 8);  // 7 + 2^24, tie to even
+}
+
+TEST_CASE("a square is not rounded before it is added") {
+  std::vector<float> row(kHidden, 0);
+  row[0] = 0x1p-13F;
+  row[1] = 1 + 0x1p-12F;  // its square, 1 + 2^-11 + 2^-24, is a tie that the 2^-26 before it decides
+  CHECK(sum_of_squares(row) == 1 + 0x1p-11F + 0x1p-23F);
 }
 
 TEST_CASE("threads meet 16 lanes apart first, half waves in the same order") {
@@ -113,6 +120,20 @@ TEST_CASE("a single element becomes the largest code, wherever it stands") {
     const double rstd = 1 / std::sqrt(4.0 / kHidden + 1e-6);
     CHECK(std::fabs(result.quantised.scale - 2 * rstd / 448) < 1e-6 * rstd);
   }
+}
+
+TEST_CASE("the deviation is multiplied first, 1 + gamma second") {
+  Row row;
+  row.res[0] = bf16_bits(3);
+  const auto rstd = static_cast<float>(1 / std::sqrt(static_cast<double>(9.0F / kHidden + kEps)));
+  int telling = 0;
+  for (int i = 1; i < 200; ++i) {
+    row.gamma[0] = bf16_bits(static_cast<float>(i) / 128);
+    const float factor = reference::bf16_value(row.gamma[0]) + 1;
+    CHECK(row.run().quantised.scale == ((3 * rstd) * factor) / 448);
+    telling += ((3 * rstd) * factor) / 448 != (3 * (rstd * factor)) / 448;
+  }
+  CHECK(telling > 20);
 }
 
 TEST_CASE("bytes times scale are the normed row to within half a step") {

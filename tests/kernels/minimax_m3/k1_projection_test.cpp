@@ -27,7 +27,7 @@ constexpr int kWaveInputs = kHidden / kWaves;
 /// 16 rows and one token of scale 1, all weights 0 and activations 256 until set: a weight of 256 makes a product of
 /// 2^16.
 struct Task {
-  std::vector<std::uint8_t> weight = std::vector<std::uint8_t>(kRowsPerTask * kHidden, 0);
+  std::vector<std::uint8_t> weight = std::vector<std::uint8_t>(std::size_t{kRowsPerTask} * kHidden, 0);
   std::vector<float> scale = std::vector<float>(kRowsPerTask, 1);
   QuantisedRow token{std::vector<std::uint8_t>(kHidden, reference::fp8_bits(Fp8Format::kOcp, 256)), 1};
 

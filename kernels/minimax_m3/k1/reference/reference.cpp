@@ -70,7 +70,7 @@ class Run {
   }
 
   void publish(int token, const QuantisedRow& row) {
-    std::ranges::copy(row.bytes, write<std::uint8_t>("scratch").begin() + kScratchX8 + token * kHidden);
+    std::ranges::copy(row.bytes, write<std::uint8_t>("scratch").begin() + kScratchX8 + std::ptrdiff_t{token} * kHidden);
     put(kScratchX8Scale, static_cast<std::size_t>(token), row.scale);
   }
 
@@ -83,9 +83,11 @@ class Run {
 
   void heads(std::size_t token, std::span<const float> row) {
     const auto head = [&](int task) { return row.subspan(static_cast<std::size_t>(task) * kHeadDim, kHeadDim); };
-    const auto q_out = write<BFloat16Bits>("q_out").subspan(token * kQHeads * kHeadDim, kQHeads * kHeadDim);
+    constexpr std::size_t kHeads = std::size_t{kQHeads} * kHeadDim;
+    const auto q_out = write<BFloat16Bits>("q_out").subspan(token * kHeads, kHeads);
     for (int task = 0; task < kQHeads; ++task) {
-      std::ranges::transform(rotated(head(task), "g_q", token), q_out.begin() + task * kHeadDim, reference::bf16_bits);
+      std::ranges::transform(rotated(head(task), "g_q", token), q_out.begin() + std::ptrdiff_t{task} * kHeadDim,
+                             reference::bf16_bits);
     }
     const auto iq_out = write<BFloat16Bits>("iq_out").subspan(token * kHeadDim, kHeadDim);
     std::ranges::transform(rotated(head(kIndexQTask), "g_iq", token), iq_out.begin(), reference::bf16_bits);
