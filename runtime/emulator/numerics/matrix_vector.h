@@ -6,7 +6,7 @@
 
 #include <immintrin.h>
 
-#include "runtime/emulator/numerics/bits.h"
+#include "runtime/emulator/numerics/small_float.h"
 
 namespace monojit::emulator::matrix::inline MONOJIT_HOST_ISA_NAMESPACE {
 
@@ -167,5 +167,14 @@ MONOJIT_LANE_FUNCTION F64Pair operator-(F64Pair x, F64Pair y) { return {x.low - 
 
 /// 2^exponent of each element; exponents within the type's normal range.
 MONOJIT_LANE_FUNCTION F32 power_of_two(I32 exponent) { return reinterpret<F32>((exponent + 127) << 23); }
+
+/// numerics::widen_magnitude of each element.
+template <numerics::SmallFormat F>
+MONOJIT_LANE_FUNCTION F32 widen_magnitudes(I32 codes) {
+  constexpr std::int32_t kHidden = 1 << F.mantissa_bits;
+  const I32 denormal = codes < kHidden;
+  const I32 normal = ((codes | (denormal & kHidden)) << F.dropped_bits()) + ((127 - F.bias) << 23);
+  return reinterpret<F32>(normal) - reinterpret<F32>(denormal & ((128 - F.bias) << 23));
+}
 
 }  // namespace monojit::emulator::matrix::inline MONOJIT_HOST_ISA_NAMESPACE

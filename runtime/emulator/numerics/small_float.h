@@ -26,10 +26,16 @@ inline constexpr SmallFormat kFormatE2M3 = {2, 3, 1};
 inline constexpr SmallFormat kFormatE3M2 = {3, 2, 3};
 inline constexpr SmallFormat kFormatE2M1 = {2, 1, 1};
 
-/// f32 bits of a magnitude code, exact; every exponent code counts as finite.
+/// f32 bits of a magnitude code, exact; every exponent code counts as finite. A denormal is made as a normal number of
+/// the same exponent less its hidden bit: host arithmetic on f32 denormals would be slow.
 template <SmallFormat F>
 MONOJIT_LANE_FUNCTION constexpr std::uint32_t widen_magnitude(std::uint32_t code) {
-  return as_bits(as_float(code << F.dropped_bits()) * power_of_two_f32(127 - F.bias));
+  constexpr std::uint32_t kHidden = 1U << F.mantissa_bits;
+  constexpr std::uint32_t kRebias = static_cast<std::uint32_t>(127 - F.bias) << 23;
+  constexpr std::uint32_t kSmallestNormal = static_cast<std::uint32_t>(128 - F.bias) << 23;
+  const std::uint32_t denormal = std::uint32_t{0} - static_cast<std::uint32_t>(code < kHidden);
+  const std::uint32_t normal = ((code | (denormal & kHidden)) << F.dropped_bits()) + kRebias;
+  return as_bits(as_float(normal) - as_float(denormal & kSmallestNormal));
 }
 
 /// Moves the sign bit of a code to where f32 has it.

@@ -57,8 +57,19 @@ void gather_inputs(const TileArguments& arguments, auto& dense) {
       }
 }
 
-MONOJIT_LANE_FUNCTION float chain_step(float x, float y, float sum) { return __builtin_fmaf(x, y, sum); }
-MONOJIT_LANE_FUNCTION double chain_step(double x, double y, double sum) { return __builtin_fma(x, y, sum); }
-MONOJIT_LANE_FUNCTION std::int64_t chain_step(std::int32_t x, std::int32_t y, std::int64_t sum) { return sum + x * y; }
+/// x * y + sum of each element, with one rounding for floats.
+template <class Vector>
+MONOJIT_LANE_FUNCTION Vector chain_step(Vector x, Vector y, Vector sum) {
+  constexpr int kCount = sizeof(Vector) / sizeof(x[0]);
+  for (int n = 0; n < kCount; ++n) {
+    if constexpr (sizeof(x[0]) == 8)
+      sum[n] = __builtin_fma(x[n], y[n], sum[n]);
+    else if constexpr (requires { x % y; })
+      sum[n] += x[n] * y[n];
+    else
+      sum[n] = __builtin_fmaf(x[n], y[n], sum[n]);
+  }
+  return sum;
+}
 
 }  // namespace monojit::emulator::matrix::inline MONOJIT_HOST_ISA_NAMESPACE

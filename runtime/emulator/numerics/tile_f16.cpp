@@ -20,8 +20,8 @@ struct HalfFormat {
 
   MONOJIT_LANE_FUNCTION static std::uint32_t value(std::uint32_t half) {
     if constexpr (kIsBf16) return half << 16;
-    return ((half & 0x8000U) << 16) |
-           numerics::as_bits(numerics::as_float((half & 0x7FFFU) << 13) * numerics::power_of_two_f32(127 - kBias));
+    return numerics::widen_sign<numerics::kFormatF16>(half) |
+           numerics::widen_magnitude<numerics::kFormatF16>(half & 0x7FFFU);
   }
 
   MONOJIT_LANE_FUNCTION static std::int32_t code(std::uint32_t half) {

@@ -82,11 +82,10 @@ void Side<kIndices, K>::unpack_values(const std::uint32_t* rows) {
     for (int r = 0; r < kItems / 4; ++r) {
       const I32 words = load<I32>(rows + kLanes * r + lane);
       for (int byte = 0; byte < 4; ++byte) {
-        const I32 top = words << (24 - 8 * byte);  // the element in bits 31:24
-        const I32 sign = top & INT32_MIN;
-        const U32 field = (reinterpret<U32>(top) >> (24 - kFormat.dropped_bits())) & (0x7FU << kFormat.dropped_bits());
-        const F32 scaled = reinterpret<F32>(field) * numerics::power_of_two_f32(127 - kFormat.bias);
-        const F64Pair wide = widen(reinterpret<F32>(reinterpret<I32>(scaled) | sign));
+        const I32 element = words >> (8 * byte);
+        const I32 sign = (words << (24 - 8 * byte)) & INT32_MIN;
+        const F32 size = widen_magnitudes<kFormat>(element & 0x7F);
+        const F64Pair wide = widen(reinterpret<F32>(reinterpret<I32>(size) | sign));
         double* to = &value[kItems * (lane / kIndices) + 4 * r + byte][lane % kIndices];
         store(to, wide.low);
         store(to + kWidth / 2, wide.high);

@@ -106,33 +106,46 @@ struct Fp4Tile {
   }
 };
 
-/// False if a scale is too far out for f32: its product with a dot product has to be one.
+template <int M>
+MONOJIT_LANE_FUNCTION void canonicalise_nans(float (&column)[M]) {
+  for (float& value : column) {
+    const std::uint32_t bits = numerics::as_bits(value);
+    value = numerics::as_float(numerics::select(numerics::is_nan(bits), numerics::kF32NaN, bits));
+  }
+}
+
+/// False if scales are so far out that a scaled dot product might not be a normal f32.
 template <int M, int K>
 bool fp4_tile(const TileArguments& arguments) {
   ScaleCodes<M, K> a_scale;
   ScaleCodes<M, K> b_scale;
   if (!a_scale.unpack(arguments.scale_a, arguments.scale_byte_a)) return false;
   if (!b_scale.unpack(arguments.scale_b, arguments.scale_byte_b)) return false;
+  constexpr int kReach = 100;  // of each scale alone and of their product
+  const int low = a_scale.smallest < b_scale.smallest ? a_scale.smallest : b_scale.smallest;
+  const int high = a_scale.largest > b_scale.largest ? a_scale.largest : b_scale.largest;
+  if (low < kUnitScale - kReach || high > kUnitScale + kReach) return false;
+  if (a_scale.smallest + b_scale.smallest < 2 * kUnitScale - kReach) return false;
+  if (a_scale.largest + b_scale.largest > 2 * kUnitScale + kReach) return false;
   Fp4Tile<M, K> tile;
   tile.unpack(arguments.a, arguments.b);
   Columns<M, M> columns;
   columns.find_equal(arguments.b, M * K / 8 / kLanes, arguments.c, arguments.scale_b);
   columns.load_c(arguments);
 
-  I32 bad = {};
   for (int row = 0; row < M; row += kWidth)
     for (int block = 0; block < K / kScaleBlock; ++block) {
-      const I32 row_scale = load<I32>(&a_scale.code[block][row]);
+      const F32 row_scale = power_of_two(load<I32>(&a_scale.code[block][row]) - kUnitScale);
       for (int n = 0; n < columns.count; ++n) {
         const int j = columns.computed[n];
-        const I32 scale = row_scale + (b_scale.code[block][j] - 2 * kUnitScale - 2);
-        bad |= (scale < -126) | (scale > 126);
-        const F32 c = load<F32>(&columns.value[j][row]);
-        bad |= (reinterpret<I32>(c) & 0x7F800000) == 0x7F800000;
-        store(&columns.value[j][row], fused(to_float(tile.dot(block, row, j)), power_of_two(scale), c));
+        // The dot product is four times too large. Its product with both scales is exact, one after the other.
+        const float column_scale = numerics::power_of_two_f32(b_scale.code[block][j] - kUnitScale - 2);
+        const F32 scaled = to_float(tile.dot(block, row, j)) * row_scale;
+        float* c = &columns.value[j][row];
+        store(c, fused(scaled, splat(column_scale), load<F32>(c)));
       }
     }
-  if (any(bad)) return false;
+  for (int n = 0; n < columns.count; ++n) canonicalise_nans(columns.value[columns.computed[n]]);
   columns.store_d(arguments.d);
   return true;
 }

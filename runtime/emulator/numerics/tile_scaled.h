@@ -1,7 +1,6 @@
 // Elements of the f8f6f4 tiles.
 #pragma once
 
-#include "runtime/emulator/numerics/matrix_number.h"
 #include "runtime/emulator/numerics/mx.h"
 #include "runtime/emulator/numerics/tile_columns.h"
 
@@ -11,55 +10,54 @@ inline constexpr int kScaleBlock = 32;
 inline constexpr int kUnitScale = 127;  ///< E8M0 code of 1.0
 inline constexpr int kNanScale = 255;
 
-/// What an exactness check needs to know of the elements of A or B.
+/// What an exactness check needs to know of the elements of A or B: a range of exponents, exact where the format's own
+/// would be too wide (E5M2), and whether an Inf or NaN is among them.
 struct Spread {
-  int largest;        ///< exponent
-  int smallest;       ///< exponent of a non-zero element; above `largest` if there is none
-  int mantissa_bits;  ///< below the exponent
-  bool special;       ///< an Inf or NaN is among them
+  int largest;
+  int smallest;  ///< of the non-zero elements; above `largest` if there is none
+  int mantissa_bits;
+  bool special;
 };
 
 /// A or B of an f8f6f4 tile, as doubles, rows (columns) contiguous.
 template <int M, int K>
 struct ScaledSide {
+  static constexpr int kItems = kScaleBlock;  // of a lane
+  static_assert(K * M == kLanes * kItems);
+
   alignas(64) double value[K][M];
 
-  /// Code of element k of each row: `width` bits of the lane's tuple.
-  template <int kWidthBits>
-  MONOJIT_LANE_FUNCTION static std::uint32_t code(const std::uint32_t* words, int bit) {
-    const std::uint32_t* word = words + kLanes * (bit / 32);
-    std::uint32_t code = word[0] >> (bit % 32);
-    if (bit % 32 + kWidthBits > 32) code |= word[kLanes] << (32 - bit % 32);
-    return code & ((1U << kWidthBits) - 1);
+  /// k of an item of a lane group: 8-bit data lie in two halves.
+  static constexpr int k_of(int width, int group, int item) {
+    if (width != 8) return kItems * group + item;
+    return K / 2 * (item / 16) + 16 * group + item % 16;
   }
 
   template <numerics::SmallFormat kFormat, std::uint32_t kFirstSpecial>
   Spread unpack(const std::uint32_t* rows) {
-    constexpr int kGroups = kLanes / M;
     constexpr int kBits = kFormat.width();
-    std::uint32_t special = 0;
-    std::int32_t largest = INT32_MIN;
-    std::int32_t smallest = INT32_MAX;
-    for (int k = 0; k < K; ++k) {
-      const bool halves = kBits == 8;
-      const int within = halves ? k % (K / 2) : k;
-      const int lane = M * (halves ? within / 16 : within / kScaleBlock);
-      const int item = halves ? 16 * (k / (K / 2)) + within % 16 : within % kScaleBlock;
-      static_assert(K == kGroups * kScaleBlock);
-      for (int i = 0; i < M; ++i) {
-        const std::uint32_t element = code<kBits>(rows + lane + i, kBits * item);
-        const std::uint32_t size = element & kFormat.mask();
-        special |= static_cast<std::uint32_t>(size >= kFirstSpecial);
-        const auto field = static_cast<std::int32_t>(size >> kFormat.mantissa_bits);
-        const std::int32_t exponent = (field < 1 ? 1 : field) - kFormat.bias;
-        largest = exponent > largest ? exponent : largest;
-        const std::int32_t nonzero = size == 0 ? INT32_MAX : exponent;
-        smallest = nonzero < smallest ? nonzero : smallest;
-        value[k][i] = static_cast<double>(
-            numerics::as_float(numerics::widen_sign<kFormat>(element) | numerics::widen_magnitude<kFormat>(size)));
+    U32 largest = {};
+    U32 smallest = ~U32{};
+    for (int lane = 0; lane < kLanes; lane += kWidth)
+      for (int item = 0; item < kItems; ++item) {
+        const int bit = kBits * item;
+        const std::uint32_t* from = rows + kLanes * (bit / 32) + lane;
+        U32 element = load<U32>(from) >> (bit % 32);
+        if (bit % 32 + kBits > 32) element |= load<U32>(from + kLanes) << (32 - bit % 32);
+        const U32 size = element & kFormat.mask();
+        largest = largest > size ? largest : size;
+        if constexpr (kFormat.exponent_bits == 5) {
+          const U32 nonzero = size - 1;  // zero becomes the largest
+          smallest = smallest < nonzero ? smallest : nonzero;
+        }
+        const F32 positive = widen_magnitudes<kFormat>(reinterpret<I32>(size));
+        const U32 sign = (element & kFormat.sign()) << (32 - kBits);
+        const F64Pair wide = widen(reinterpret<F32>(reinterpret<U32>(positive) | sign));
+        double* to = &value[k_of(kBits, lane / M, item)][lane % M];
+        store(to, wide.low);
+        store(to + kWidth / 2, wide.high);
       }
-    }
-    return {largest, smallest, kFormat.mantissa_bits, special != 0};
+    return spread<kFormat, kFirstSpecial>(largest, smallest);
   }
 
   /// `format`: cbsz or blgp.
@@ -77,22 +75,56 @@ struct ScaledSide {
         return unpack<numerics::kFormatE2M1, 0x8>(rows);
     }
   }
+
+ private:
+  template <numerics::SmallFormat kFormat, std::uint32_t kFirstSpecial>
+  static Spread spread(U32 largest_sizes, U32 smallest_sizes_less_one) {
+    std::uint32_t largest = 0;
+    std::uint32_t smallest = ~0U;
+    for (int n = 0; n < kWidth; ++n) {
+      largest = largest > largest_sizes[n] ? largest : largest_sizes[n];
+      smallest = smallest < smallest_sizes_less_one[n] ? smallest : smallest_sizes_less_one[n];
+    }
+    const auto exponent = [](std::uint32_t size) {
+      const auto field = static_cast<int>(size >> kFormat.mantissa_bits);
+      return (field < 1 ? 1 : field) - kFormat.bias;
+    };
+    const int least = kFormat.exponent_bits < 5 ? 1 - kFormat.bias : exponent(smallest + 1);
+    return {exponent(largest), smallest == ~0U && kFormat.exponent_bits == 5 ? 1000 : least, kFormat.mantissa_bits,
+            largest >= kFirstSpecial};
+  }
 };
 
 /// Scale codes of a side: of rows or columns, for each block of 32 k.
 template <int M, int K>
 struct ScaleCodes {
   alignas(64) std::int32_t code[K / kScaleBlock][M];
+  std::int32_t largest;
+  std::int32_t smallest;
 
   /// False if one of them is NaN.
   bool unpack(const std::uint32_t* row, int byte) {
     std::int32_t* codes = &code[0][0];  // lane = index + M * block, as is the array
-    bool nan = false;
-    for (int lane = 0; lane < kLanes; ++lane) {
-      codes[lane] = row == nullptr ? kUnitScale : static_cast<std::int32_t>((row[lane] >> (8 * byte)) & 0xFFU);
-      nan |= codes[lane] == kNanScale;
+    if (row == nullptr) {
+      for (int lane = 0; lane < kLanes; ++lane) codes[lane] = kUnitScale;
+      largest = smallest = kUnitScale;
+      return true;
     }
-    return !nan;
+    I32 high = {};
+    I32 low = splat(kNanScale);
+    for (int lane = 0; lane < kLanes; lane += kWidth) {
+      const I32 some = (load<I32>(row + lane) >> (8 * byte)) & 0xFF;
+      store(codes + lane, some);
+      high = larger(high, some);
+      low = smaller(low, some);
+    }
+    largest = 0;
+    smallest = kNanScale;
+    for (int n = 0; n < kWidth; ++n) {
+      largest = high[n] > largest ? high[n] : largest;
+      smallest = low[n] < smallest ? low[n] : smallest;
+    }
+    return largest < kNanScale;
   }
 };
 
