@@ -127,7 +127,7 @@ std::string source_of(const Settings& settings) {
     return assembly_of(*kernel->finish());
   }
   if (settings.ir_file.empty()) return study_assembly(settings.stages, settings.unroll);
-  std::ifstream file(settings.ir_file);
+  const std::ifstream file(settings.ir_file);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
