@@ -110,7 +110,7 @@ void buffer_store(llvm::Value* resource, llvm::Value* offset, llvm::Value* value
 
 void buffer_load_to_lds(llvm::Value* resource, llvm::Value* offset, llvm::Value* destination, int bytes,
                         const BufferAccess& access, Loc loc) {
-  Builder& builder = Builder::current(loc);
+  const Builder& builder = Builder::current(loc);
   Op op = Op::buffer_load_lds_b32;
   switch (bytes) {
     case 1:
@@ -137,7 +137,7 @@ void buffer_load_to_lds(llvm::Value* resource, llvm::Value* offset, llvm::Value*
 }
 
 void global_load_to_lds(llvm::Value* source, llvm::Value* destination, int bytes, CachePolicy policy, Loc loc) {
-  Builder& builder = Builder::current(loc);
+  const Builder& builder = Builder::current(loc);
   Op op = Op::global_load_lds_b32;
   switch (bytes) {
     case 4:

@@ -12,7 +12,8 @@ inline constexpr std::int64_t kWholeAddressSpace = 0xFFFFFFFF;
 /// Where a buffer access goes besides its per-lane byte offset. Scalar registers are scarce: one resource with many
 /// offsets is better than many resources.
 struct BufferAccess {
-  Uniform<Int32> scalar_offset = {};  ///< bytes, added for all lanes alike from a scalar register; none: 0
+  /// Bytes, added for all lanes alike from a scalar register; none: 0.
+  Uniform<Int32> scalar_offset = {};  // NOLINT(readability-redundant-member-init): GCC warns without
   std::int32_t offset = 0;            ///< bytes, known at build time; 0..4095 costs nothing
   CachePolicy policy = CachePolicy::kDefault;
   bool repeat = false;  ///< loads: every execution counts, as a poll's; never merged or moved out of a loop

@@ -163,7 +163,7 @@ struct Common<A, B> {
   using Type = B;
 };
 template <class A, class B>
-using Selected = typename Common<typename Chosen<A>::Type, typename Chosen<B>::Type>::Type;
+using Selected = Common<typename Chosen<A>::Type, typename Chosen<B>::Type>::Type;
 }  // namespace detail
 
 /// a where `condition` holds, else b: both are evaluated. One of the two may be a literal.

@@ -32,7 +32,7 @@ struct Reshaped<T, Uniform<U>> {
   using Type = Uniform<typename Reshaped<T, U>::Type>;
 };
 template <class To, class From>
-using Converted = typename Reshaped<typename Named<To>::Type, From>::Type;
+using Converted = Reshaped<typename Named<To>::Type, From>::Type;
 
 llvm::Value* convert(llvm::Value* value, Shape from, Shape to, Loc loc);
 llvm::Value* zero_extend(llvm::Value* value, Shape from, Shape to, Loc loc);

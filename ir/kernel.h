@@ -16,7 +16,7 @@ namespace monojit::ir {
 
 class Builder;
 
-enum class ArgumentType : std::uint8_t { kPointer, kInt32, kInt64, kFloat32 };
+enum class ArgumentType : std::uint32_t { kPointer, kInt32, kInt64, kFloat32 };
 
 /// One kernel argument. Names and types reach the code object's metadata.
 struct ArgumentSpec {
@@ -30,10 +30,10 @@ struct ArgumentSpec {
 struct KernelOptions {
   std::string_view name;  ///< the symbol
   Target target = kTargetGfx950;
-  std::uint32_t workgroup_size = 256;  ///< threads, exact
-  std::uint32_t min_waves_per_eu = 0;  ///< bounds the registers of a lane to 512 / this; 0: LLVM's choice
-  std::uint32_t max_waves_per_eu = 0;  ///< 0: no bound
-  std::span<const ArgumentSpec> arguments = {};
+  std::uint32_t workgroup_size = 256;            ///< threads, exact
+  std::uint32_t min_waves_per_eu = 0;            ///< bounds the registers of a lane to 512 / this; 0: LLVM's choice
+  std::uint32_t max_waves_per_eu = 0;            ///< 0: no bound
+  std::span<const ArgumentSpec> arguments = {};  // NOLINT(readability-redundant-member-init): GCC warns without
   std::uint32_t block_warning = 4000;  ///< instructions of one basic block beyond which finish() warns: LLVM's time
                                        ///< grows faster than linearly in them
 };

@@ -21,7 +21,7 @@ template <class Instruction>
 void mark(Instruction* instruction, const Access& access, Builder& builder) {
   instruction->setVolatile(access.repeat);
   if (!access.nontemporal) return;
-  llvm::Metadata* one = llvm::ConstantAsMetadata::get(builder.ir().getInt32(1));
+  auto* one = llvm::ConstantAsMetadata::get(builder.ir().getInt32(1));
   instruction->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(builder.context, one));
 }
 

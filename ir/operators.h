@@ -72,7 +72,7 @@ struct Traits<Uniform<T>> {
   using Mask = Uniform<typename Traits<T>::Mask>;
 };
 template <class D>
-using Mask = typename Traits<D>::Mask;
+using Mask = Traits<D>::Mask;
 template <class D>
 inline constexpr Shape kShape = {Traits<D>::kKind, Traits<D>::kLanes};
 
@@ -155,6 +155,7 @@ constexpr Category category(Kind kind) {
 }
 
 /// The operators of D, found by argument-dependent lookup. Nothing for bytes and bf16, which are for storage.
+// NOLINTBEGIN(bugprone-crtp-constructor-accessibility): nothing but friends is in them
 template <class D, Category C, bool IsUniform = Traits<D>::kUniform>
 struct Operators {};
 template <class D>
@@ -181,6 +182,7 @@ template <class D>
 struct Operators<D, Category::kBoolean, true> {
   MONOJIT_IR_BOOLEAN()
 };
+// NOLINTEND(bugprone-crtp-constructor-accessibility)
 
 #undef MONOJIT_IR_BOOLEAN
 #undef MONOJIT_IR_FLOAT

@@ -31,9 +31,8 @@ class Scalar : public Value, public detail::Operators<Scalar<K>, detail::categor
   explicit Scalar(Raw raw) : Value(raw.value) {}
   template <class L>
     requires LiteralFor<L, K>
-  Scalar(L literal,
-         Loc loc = Loc::current())  // NOLINT(google-explicit-constructor): a literal takes the operand's type
-      : Value(make(literal, loc)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): a literal takes the other operand's type
+  Scalar(L literal, Loc loc = Loc::current()) : Value(make(literal, loc)) {}
 
  private:
   template <class L>
