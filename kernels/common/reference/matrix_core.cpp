@@ -41,9 +41,9 @@ ParitySums sum_parity(const Fp8Rows& a, const Fp8Column& b, int first) {
   ParitySums result;
   std::array<float, kMfmaRows> unit{};  // 2^(24 - exponent)
   for (int row = 0; row < kMfmaRows; ++row) {
-    const auto bits = std::bit_cast<std::int32_t>(largest[row]);
-    result.exponent[row] = (bits >> kF32Fraction) - kF32Bias;
-    unit[row] = std::bit_cast<float>(((kF32Bias + kSumBits + kF32Bias) << kF32Fraction) - bits);
+    const auto bits = std::bit_cast<std::uint32_t>(largest[row]);
+    result.exponent[row] = static_cast<std::int32_t>(bits >> kF32Fraction) - kF32Bias;
+    unit[row] = std::bit_cast<float>((std::uint32_t{kF32Bias + kSumBits + kF32Bias} << kF32Fraction) - bits);
   }
   for (int k = first; k < first + kGroup; k += 2) {
     for (int row = 0; row < kMfmaRows; ++row) {
