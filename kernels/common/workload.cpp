@@ -3,6 +3,7 @@
 #include <string>
 
 #include "kernels/common/error.h"
+#include "kernels/example/row_norm/reference.h"
 #include "kernels/minimax_m3/k1/reference/workload.h"
 
 namespace monojit::kernels {
@@ -14,6 +15,7 @@ struct Registered {
 };
 
 constexpr Registered kWorkloads[] = {
+    {"example.row_norm", example::row_norm_workload},
     {"minimax_m3.k1", minimax_m3::k1_workload},
 };
 
