@@ -62,7 +62,8 @@ MONOJIT_LANE_FUNCTION I8 larger(I8 x, I8 y) { return x > y ? x : y; }
 MONOJIT_LANE_FUNCTION I8 smaller(I8 x, I8 y) { return x < y ? x : y; }
 
 #if defined(__AVX512F__)
-MONOJIT_LANE_FUNCTION bool any(I32 mask) { return _mm512_movepi32_mask(reinterpret<__m512i>(mask)) != 0; }
+/// Bit n is the sign bit of element n.
+MONOJIT_LANE_FUNCTION std::uint32_t sign_bits(I32 x) { return _mm512_movepi32_mask(reinterpret<__m512i>(x)); }
 MONOJIT_LANE_FUNCTION F64Pair widen(F32 x) {
   const auto v = reinterpret<__m512>(x);
   return {reinterpret<F64>(_mm512_cvtps_pd(_mm512_castps512_ps256(v))),
@@ -113,7 +114,9 @@ MONOJIT_LANE_FUNCTION I8 look_up(const std::int8_t* table, I8 index) {
   return reinterpret<I8>(_mm512_shuffle_epi8(wide, reinterpret<__m512i>(index)));
 }
 #else
-MONOJIT_LANE_FUNCTION bool any(I32 mask) { return _mm256_movemask_epi8(reinterpret<__m256i>(mask)) != 0; }
+MONOJIT_LANE_FUNCTION std::uint32_t sign_bits(I32 x) {
+  return static_cast<std::uint32_t>(_mm256_movemask_ps(reinterpret<__m256>(x)));
+}
 MONOJIT_LANE_FUNCTION F64Pair widen(F32 x) {
   const auto v = reinterpret<__m256>(x);
   return {reinterpret<F64>(_mm256_cvtps_pd(_mm256_castps256_ps128(v))),
@@ -156,6 +159,18 @@ MONOJIT_LANE_FUNCTION I8 look_up(const std::int8_t* table, I8 index) {
   return reinterpret<I8>(_mm256_shuffle_epi8(wide, reinterpret<__m256i>(index)));
 }
 #endif
+
+/// Whether an element of a comparison's result is true.
+MONOJIT_LANE_FUNCTION bool any(I32 mask) { return sign_bits(mask) != 0; }
+
+/// Element n is element n - 1 of `x`, element 0 the last of `before`.
+MONOJIT_LANE_FUNCTION U32 shift_in(U32 before, U32 x) {
+#if defined(__AVX512F__)
+  return __builtin_shufflevector(before, x, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
+#else
+  return __builtin_shufflevector(before, x, 7, 8, 9, 10, 11, 12, 13, 14);
+#endif
+}
 
 /// Towards zero; what does not fit gives some value.
 MONOJIT_LANE_FUNCTION I32 truncate(F32 x) { return __builtin_convertvector(x, I32); }

@@ -34,6 +34,7 @@ struct Columns {
   alignas(64) float value[N][M];  ///< C, then D, one column after the other
   std::uint8_t source[N];         ///< the computed column that this one equals
   std::uint8_t computed[N];       ///< numbers of the computed columns
+  std::uint32_t in_use;           ///< the same as bits
   int count = 0;
 
   /// Offset of rows 4*quad .. 4*quad+3 in C or D: rows of registers at + 64*r, columns at + j.
@@ -44,18 +45,21 @@ struct Columns {
 
   /// Finds the columns of B (and of C and of B's scales, both optional) that equal their left neighbour.
   void find_equal(const std::uint32_t* b, int b_rows, const std::uint32_t* c, const std::uint32_t* scale = nullptr) {
-    alignas(64) std::uint32_t difference[kLanes] = {};
+    U32 difference[N / kWidth] = {};
     for (int row = 0; row < b_rows; ++row) add_differences(b + kLanes * row, difference);
     if (c != nullptr)
       for (int row = 0; row < M * N / kLanes; ++row) add_differences(c + kLanes * row, difference);
     if (scale != nullptr) add_differences(scale, difference);
-    for (int group = 1; group < kLanes / N; ++group)
-      for (int j = 0; j < N; ++j) difference[j] |= difference[j + group * N];
+    std::uint32_t differs = 0;
+    for (int part = 0; part < N / kWidth; ++part)
+      differs |= sign_bits(reinterpret<I32>(difference[part] != 0)) << (kWidth * part);
+    differs |= 1;
     count = 0;
-    for (int j = 0; j < N; ++j) {
-      if (j == 0 || difference[j] != 0) computed[count++] = static_cast<std::uint8_t>(j);
-      source[j] = computed[count - 1];
-    }
+    for (std::uint32_t rest = differs; rest != 0; rest &= rest - 1)
+      computed[count++] = static_cast<std::uint8_t>(__builtin_ctz(rest));
+    for (int j = 0; j < N; ++j)
+      source[j] = static_cast<std::uint8_t>(31 - __builtin_clz(differs & (0xFFFFFFFFU >> (31 - j))));
+    in_use = differs;
   }
 
   void load_c(const TileArguments& arguments) {
@@ -66,8 +70,8 @@ struct Columns {
       return;
     }
     const float* c = reinterpret_cast<const float*>(arguments.c);
-    for (int quad = 0; quad < M / 4; ++quad)
-      for (int j = 0; j < N; j += 4) {
+    for (int j = 0; j < N; j += 4)
+      for (int quad = 0; quad < M / 4 && ((in_use >> j) & 15U) != 0; ++quad) {
         const float* from = c + quad_offset(quad) + j;
         transpose_quad(
             {from, from + kLanes, from + 2 * kLanes, from + 3 * kLanes},
@@ -77,6 +81,13 @@ struct Columns {
 
   void store_d(std::uint32_t* rows) const {
     float* d = reinterpret_cast<float*>(rows);
+    if (count == 1) {
+      for (int quad = 0; quad < M / 4; ++quad)
+        for (int r = 0; r < 4; ++r)
+          for (int j = 0; j < N; j += kWidth)
+            store(d + quad_offset(quad) + kLanes * r + j, splat(value[0][4 * quad + r]));
+      return;
+    }
     for (int quad = 0; quad < M / 4; ++quad)
       for (int j = 0; j < N; j += 4) {
         float* to = d + quad_offset(quad) + j;
@@ -87,10 +98,49 @@ struct Columns {
   }
 
  private:
-  static void add_differences(const std::uint32_t* row, std::uint32_t* difference) {
-    for (int lane = 1; lane < kLanes; ++lane) difference[lane] |= row[lane] ^ row[lane - 1];
+  MONOJIT_LANE_FUNCTION static void add_differences(const std::uint32_t* row, U32 (&difference)[N / kWidth]) {
+    for (int lane = 0; lane < kLanes; lane += N)
+      for (int part = 0; part < N / kWidth; ++part) {
+        const auto here = load<U32>(row + lane + kWidth * part);
+        const auto before = load<U32>(row + lane + (part == 0 ? N - kWidth : kWidth * (part - 1)));
+        difference[part] |= here ^ shift_in(before, here);
+      }
   }
 };
+
+/// Dot products of kCount k of a vector of rows with kColumns columns, as doubles, which must be able to hold them
+/// exactly. Two chains each, for the sake of latency. a: first k of the rows; b: first k of column 0; M doubles from k
+/// to k.
+template <int M, int kCount, int kColumns>
+MONOJIT_LANE_FUNCTION void exact_dots(const double* a, const double* b, const std::uint8_t* columns, F64Pair* dots) {
+  F64Pair even[kColumns] = {};
+  F64Pair odd[kColumns] = {};
+  const auto step = [&](const double* a_row, const double* b_row, F64Pair(&sum)[kColumns]) {
+    const auto low = load<F64>(a_row);
+    const auto high = load<F64>(a_row + kWidth / 2);
+#pragma GCC unroll 2
+    for (int n = 0; n < kColumns; ++n) {
+      const F64 factor = splat(b_row[columns[n]]);
+      sum[n].low = fused(low, factor, sum[n].low);
+      sum[n].high = fused(high, factor, sum[n].high);
+    }
+  };
+#pragma GCC unroll 4
+  for (int k = 0; k < kCount; k += 2) {
+    step(a + M * k, b + M * k, even);
+    step(a + M * (k + 1), b + M * (k + 1), odd);
+  }
+  for (int n = 0; n < kColumns; ++n) dots[n] = even[n] + odd[n];
+}
+
+/// The same with all of the computed columns, two at a time, which share the loads of the rows.
+template <int kCount, int M, int N>
+MONOJIT_LANE_FUNCTION void exact_dots_of_columns(const double* a, const double* b, const Columns<M, N>& columns,
+                                                 F64Pair (&dots)[N]) {
+  int n = 0;
+  for (; n + 1 < columns.count; n += 2) exact_dots<M, kCount, 2>(a, b, &columns.computed[n], &dots[n]);
+  if (n < columns.count) exact_dots<M, kCount, 1>(a, b, &columns.computed[n], &dots[n]);
+}
 
 /// One group's sum of products and the running value: `products` in units of 2^(exponent - 24), below 2^30 of them.
 /// Everything is rounded down to the 24th fraction bit of the larger exponent (the products to the 32nd), then to 32

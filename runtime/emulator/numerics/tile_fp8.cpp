@@ -162,18 +162,6 @@ template <int M, int K>
          (odd >> smaller(exponent - exponents.odd, splat(31)));
 }
 
-/// The products of a group in two chains, one of even k and one of odd k, for the sake of latency.
-template <int M>
-MONOJIT_LANE_FUNCTION F64Pair exact_sum(const double* a, const double* b) {
-  F64Pair sum[2] = {};
-  for (int k = 0; k < kGroup; ++k) {
-    const F64 factor = splat(b[M * k]);
-    sum[k % 2].low = fused(load<F64>(a + M * k), factor, sum[k % 2].low);
-    sum[k % 2].high = fused(load<F64>(a + M * k + kWidth / 2), factor, sum[k % 2].high);
-  }
-  return sum[0] + sum[1];
-}
-
 /// `kProductBits`: how far the lowest bit of a product can lie below its exponent.
 template <int kProductBits, int M, int K>
 MONOJIT_LANE_FUNCTION I32 add_group_of_rows(const Side<M, K>& a, const Side<M, K>& b, int row, int group,
@@ -182,19 +170,18 @@ MONOJIT_LANE_FUNCTION I32 add_group_of_rows(const Side<M, K>& a, const Side<M, K
   for (int word = 0; word < kWords; ++word) a_code[word] = load<I8>(&a.code[kWords * group + word][row]);
   const I32 a_smallest = load<I32>(&a.smallest[group][row]);
 
+  F64Pair dots[M];
+  exact_dots_of_columns<kGroup>(&a.value[kGroup * group][row], b.value[kGroup * group], columns, dots);
   I32 bad = {};
   for (int n = 0; n < columns.count; ++n) {
     const int j = columns.computed[n];
     const Exponents exponents = largest_exponents<M>(a_code, &b.code[kWords * group][j]);
     const I32 largest = larger(exponents.even, exponents.odd);
     const I32 lowest_bit = a_smallest + splat(b.smallest[group][j] - kProductBits);
-    F64Pair products;
-    if (any(lowest_bit < largest - kFractionBits)) [[unlikely]] {
+    F64Pair products = dots[n];
+    if (any(lowest_bit < largest - kFractionBits)) [[unlikely]]
       products = widen(cut_sums(a, b, group, row, j, exponents)) *
                  power_of_two_f64(larger(largest, splat(kNoProduct)) - kFractionBits);
-    } else {
-      products = exact_sum<M>(&a.value[kGroup * group][row], &b.value[kGroup * group][j]);
-    }
     const I32 exponent = largest < kNoProduct ? splat(kNoExponent) : largest;
     const F32 c = load<F32>(&columns.value[j][row]);
     store(&columns.value[j][row], add_exact_group(products, exponent, c, bad));

@@ -38,17 +38,16 @@ struct ScaledTile {
     return top - bottom <= kDoubleBits;
   }
 
-  void add_block(int block, int row, int j) {
-    F64Pair sum = {};
-    for (int k = kScaleBlock * block; k < kScaleBlock * (block + 1); ++k) {
-      const F64 factor = splat(b.value[k][j]);
-      sum.low = fused(load<F64>(&a.value[k][row]), factor, sum.low);
-      sum.high = fused(load<F64>(&a.value[k][row + kWidth / 2]), factor, sum.high);
+  void add_block(int block, int row) {
+    F64Pair dots[M];
+    exact_dots_of_columns<kScaleBlock>(&a.value[kScaleBlock * block][row], b.value[kScaleBlock * block], columns, dots);
+    const I32 row_scale = load<I32>(&a_scale.code[block][row]) - 2 * kUnitScale;
+    for (int n = 0; n < columns.count; ++n) {
+      const int j = columns.computed[n];
+      const F64Pair scaled = dots[n] * power_of_two_f64(row_scale + b_scale.code[block][j]);
+      const F64Pair c = widen(load<F32>(&columns.value[j][row]));
+      store(&columns.value[j][row], narrow({add_to_odd(scaled.low, c.low), add_to_odd(scaled.high, c.high)}));
     }
-    const I32 exponent = load<I32>(&a_scale.code[block][row]) + (b_scale.code[block][j] - 2 * kUnitScale);
-    const F64Pair scaled = sum * power_of_two_f64(exponent);
-    const F64Pair c = widen(load<F32>(&columns.value[j][row]));
-    store(&columns.value[j][row], narrow({add_to_odd(scaled.low, c.low), add_to_odd(scaled.high, c.high)}));
   }
 
   /// False if C or a result on the way is not finite: NaN and Inf go by other rules.
@@ -167,8 +166,7 @@ bool scaled_tile(const TileArguments& arguments) {
   tile.columns.load_c(arguments);
   if (!tile.is_finite()) return false;
   for (int row = 0; row < M; row += kWidth)
-    for (int block = 0; block < K / kScaleBlock; ++block)
-      for (int n = 0; n < tile.columns.count; ++n) tile.add_block(block, row, tile.columns.computed[n]);
+    for (int block = 0; block < K / kScaleBlock; ++block) tile.add_block(block, row);
   if (!tile.is_finite()) return false;
   tile.columns.store_d(arguments.d);
   return true;
