@@ -46,6 +46,7 @@ concept Convertible = std::derived_from<T, Value>;
 template <class To, Convertible From>
 auto convert(const From& value, Loc loc = Loc::current()) {
   using Result = detail::Converted<To, From>;
+  static_assert(detail::Traits<Result>::kKind != Kind::kBool, "write x != 0 for a Bool");
   return Result(Raw{detail::convert(value.get(), detail::kShape<From>, detail::kShape<Result>, loc)});
 }
 /// A convert that loses nothing: to a wider type of the same sort.

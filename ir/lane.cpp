@@ -1,7 +1,5 @@
 #include "ir/lane.h"
 
-#include <functional>
-
 #include <fmt/format.h>
 
 #include "ir/builder.h"
@@ -12,21 +10,41 @@ namespace {
 
 constexpr Shape kI32 = {Kind::kInt32};
 
-/// Applies `f`, which works on dwords, to each dword of a value.
-template <class F>
-llvm::Value* by_dwords(llvm::Value* value, Shape shape, const char* operation, Loc loc, F&& f) {
-  const unsigned bytes = bytes_of(shape);
-  if (shape.kind == Kind::kBool || bytes % 4 != 0) {
-    Builder::current(loc).fail(operation, fmt::format("a value of {} bytes: lanes exchange whole dwords", bytes), loc);
+using Dwords = llvm::SmallVector<llvm::Value*, 8>;
+
+/// The 32-bit pieces of a value; a smaller one is extended to 32 bits.
+Dwords split(llvm::Value* value, const char* operation, Loc loc) {
+  Builder& builder = Builder::current(loc);
+  llvm::IRBuilder<>& ir = Builder::at(loc);
+  if (value == nullptr) builder.fail(operation, "a value is used that was never assigned", loc);
+  const unsigned bits = static_cast<unsigned>(value->getType()->getPrimitiveSizeInBits().getFixedValue());
+  if (bits == 32) return {ir.CreateBitCast(value, ir.getInt32Ty())};
+  if (bits != 0 && bits < 32) return {ir.CreateZExt(ir.CreateBitCast(value, ir.getIntNTy(bits)), ir.getInt32Ty())};
+  if (bits == 0 || bits % 32 != 0) {
+    builder.fail(operation, fmt::format("a value of {} bits: lanes exchange up to 32 or whole dwords", bits), loc);
   }
-  const int dwords = static_cast<int>(bytes / 4);
-  if (dwords == 1)
-    return emit::cast(emit::Cast::kBitCast, f(emit::cast(emit::Cast::kBitCast, value, kI32, loc)), shape, loc);
-  const Shape words = {Kind::kInt32, dwords};
-  llvm::Value* from = emit::cast(emit::Cast::kBitCast, value, words, loc);
-  llvm::Value* to = emit::undefined(words);
-  for (int i = 0; i < dwords; ++i) to = emit::insert(to, f(emit::extract(from, i, loc)), i, loc);
-  return emit::cast(emit::Cast::kBitCast, to, shape, loc);
+  llvm::Value* words = ir.CreateBitCast(value, llvm::FixedVectorType::get(ir.getInt32Ty(), bits / 32));
+  Dwords dwords;
+  for (unsigned i = 0; i < bits / 32; ++i) dwords.push_back(ir.CreateExtractElement(words, i));
+  return dwords;
+}
+
+llvm::Value* join(const Dwords& dwords, llvm::Type* type, Loc loc) {
+  llvm::IRBuilder<>& ir = Builder::at(loc);
+  const unsigned bits = static_cast<unsigned>(type->getPrimitiveSizeInBits().getFixedValue());
+  if (bits == 32) return ir.CreateBitCast(dwords[0], type);
+  if (bits < 32) return ir.CreateBitCast(ir.CreateTrunc(dwords[0], ir.getIntNTy(bits)), type);
+  llvm::Value* words = llvm::PoisonValue::get(llvm::FixedVectorType::get(ir.getInt32Ty(), bits / 32));
+  for (unsigned i = 0; i < bits / 32; ++i) words = ir.CreateInsertElement(words, dwords[i], i);
+  return ir.CreateBitCast(words, type);
+}
+
+/// Applies `f` to each dword of a value.
+template <class F>
+llvm::Value* by_dwords(llvm::Value* value, const char* operation, Loc loc, F&& f) {
+  Dwords dwords = split(value, operation, loc);
+  for (llvm::Value*& dword : dwords) dword = f(dword);
+  return join(dwords, value->getType(), loc);
 }
 
 /// 4 * (lane xor distance), computed once a kernel.
@@ -86,88 +104,75 @@ Op swap_of(int distance) { return distance == 32 ? Op::permlane32_swap : Op::per
 namespace detail {
 
 llvm::Value* readfirstlane(llvm::Value* value, Loc loc) {
-  Builder& builder = Builder::current(loc);
-  llvm::IRBuilder<>& ir = Builder::at(loc);
-  if (value == nullptr) builder.fail("readfirstlane", "a value is used that was never assigned", loc);
-  // Booleans have no registers of their own: they go as an integer.
-  if (value->getType()->isIntegerTy(1)) {
-    llvm::Value* wide = ir.CreateZExt(value, ir.getInt32Ty());
-    return ir.CreateTrunc(readfirstlane(wide, loc), ir.getInt1Ty());
+  if (value != nullptr && value->getType()->isPointerTy()) {
+    // Whole, so that LLVM still knows what it points into.
+    return Builder::at(loc).CreateCall(Builder::current(loc).declaration(Op::readfirstlane, {value->getType()}),
+                                       {value});
   }
-  return ir.CreateCall(builder.declaration(Op::readfirstlane, {value->getType()}), {value});
+  return by_dwords(value, "readfirstlane", loc,
+                   [&](llvm::Value* dword) { return emit::call(Op::readfirstlane, {kI32}, {dword}, loc); });
 }
 
 llvm::Value* readlane(llvm::Value* value, llvm::Value* lane, Loc loc) {
-  Builder& builder = Builder::current(loc);
-  llvm::IRBuilder<>& ir = Builder::at(loc);
-  if (value == nullptr || lane == nullptr) builder.fail("readlane", "a value is used that was never assigned", loc);
-  return ir.CreateCall(builder.declaration(Op::readlane, {value->getType()}), {value, lane});
+  return by_dwords(value, "readlane", loc,
+                   [&](llvm::Value* dword) { return emit::call(Op::readlane, {kI32}, {dword, lane}, loc); });
 }
 
 llvm::Value* writelane(llvm::Value* value, llvm::Value* lane, llvm::Value* old, Loc loc) {
-  Builder& builder = Builder::current(loc);
-  llvm::IRBuilder<>& ir = Builder::at(loc);
-  if (value == nullptr || lane == nullptr || old == nullptr)
-    builder.fail("writelane", "a value is used that was never assigned", loc);
-  return ir.CreateCall(builder.declaration(Op::writelane, {value->getType()}), {value, lane, old});
+  const Dwords sources = split(value, "writelane", loc);
+  Dwords dwords = split(old, "writelane", loc);
+  for (std::size_t i = 0; i < dwords.size(); ++i) {
+    dwords[i] = emit::call(Op::writelane, {kI32}, {sources[i], lane, dwords[i]}, loc);
+  }
+  return join(dwords, old->getType(), loc);
 }
 
-llvm::Value* bpermute(llvm::Value* byte_address, llvm::Value* value, Shape shape, Loc loc) {
-  return by_dwords(value, shape, "ds_bpermute", loc,
+llvm::Value* bpermute(llvm::Value* byte_address, llvm::Value* value, Loc loc) {
+  return by_dwords(value, "ds_bpermute", loc,
                    [&](llvm::Value* dword) { return emit::call(Op::ds_bpermute, {byte_address, dword}, loc); });
 }
 
-llvm::Value* permute_to(llvm::Value* byte_address, llvm::Value* value, Shape shape, Loc loc) {
-  return by_dwords(value, shape, "ds_permute", loc,
+llvm::Value* permute_to(llvm::Value* byte_address, llvm::Value* value, Loc loc) {
+  return by_dwords(value, "ds_permute", loc,
                    [&](llvm::Value* dword) { return emit::call(Op::ds_permute, {byte_address, dword}, loc); });
 }
 
-llvm::Value* dpp(llvm::Value* old, llvm::Value* value, int control, int row_mask, int bank_mask, bool bound_control,
-                 Loc loc) {
-  Builder& builder = Builder::current(loc);
-  llvm::IRBuilder<>& ir = Builder::at(loc);
-  if (old == nullptr || value == nullptr) builder.fail("dpp", "a value is used that was never assigned", loc);
-  return ir.CreateCall(
-      builder.declaration(Op::dpp, {value->getType()}),
-      {old, value, ir.getInt32(control), ir.getInt32(row_mask), ir.getInt32(bank_mask), ir.getInt1(bound_control)});
+llvm::Value* dpp(llvm::Value* old, llvm::Value* value, int control, int row_mask, int bank_mask, Loc loc) {
+  const Dwords sources = split(value, "dpp", loc);
+  Dwords dwords = split(old, "dpp", loc);
+  for (std::size_t i = 0; i < dwords.size(); ++i) {
+    dwords[i] = dpp_dword(dwords[i], sources[i], control, row_mask, bank_mask, false, loc);
+  }
+  return join(dwords, old->getType(), loc);
 }
 
-llvm::Value* lane_xor(llvm::Value* value, Shape shape, int distance, Loc loc) {
+llvm::Value* lane_xor(llvm::Value* value, int distance, Loc loc) {
   check_distance(distance, loc);
   if (!has_swap(distance, loc)) {
-    return by_dwords(value, shape, "lane_xor", loc,
-                     [&](llvm::Value* dword) { return lane_xor_dword(dword, distance, loc); });
+    return by_dwords(value, "lane_xor", loc, [&](llvm::Value* dword) { return lane_xor_dword(dword, distance, loc); });
   }
   // A swap of v with itself gives the lower partner's value in the first and the upper one's in the second result.
-  const SwappedValues both = permlane_swap(swap_of(distance), value, value, shape, loc);
+  const SwappedValues both = permlane_swap(swap_of(distance), value, value, loc);
   const Int32 side = At<Int32>(lane_id(loc), loc) & distance;
   const Bool upper = At<Int32>(side, loc) != 0;
   return emit::select(upper.get(), both.first, both.second, loc);
 }
 
-SwappedValues permlane_swap(Op op, llvm::Value* first, llvm::Value* second, Shape shape, Loc loc) {
-  const int dwords = static_cast<int>(bytes_of(shape) / 4);
+SwappedValues permlane_swap(Op op, llvm::Value* first, llvm::Value* second, Loc loc) {
   emit::require(op, loc);
-  const Shape words = {Kind::kInt32, dwords};
-  llvm::Value* a = emit::cast(emit::Cast::kBitCast, first, words, loc);
-  llvm::Value* b = emit::cast(emit::Cast::kBitCast, second, words, loc);
-  llvm::Value* out_a = emit::undefined(words);
-  llvm::Value* out_b = out_a;
-  for (int i = 0; i < dwords; ++i) {
-    llvm::Value* x = dwords == 1 ? a : emit::extract(a, i, loc);
-    llvm::Value* y = dwords == 1 ? b : emit::extract(b, i, loc);
-    llvm::Value* both = emit::call(op, {x, y, emit::flag(false), emit::flag(false)}, loc);
-    llvm::Value* new_x = emit::result(both, 0, loc);
-    llvm::Value* new_y = emit::result(both, 1, loc);
-    out_a = dwords == 1 ? new_x : emit::insert(out_a, new_x, i, loc);
-    out_b = dwords == 1 ? new_y : emit::insert(out_b, new_y, i, loc);
+  Dwords a = split(first, "permlane_swap", loc);
+  Dwords b = split(second, "permlane_swap", loc);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    llvm::Value* both = emit::call(op, {a[i], b[i], emit::flag(false), emit::flag(false)}, loc);
+    a[i] = emit::result(both, 0, loc);
+    b[i] = emit::result(both, 1, loc);
   }
-  return {emit::cast(emit::Cast::kBitCast, out_a, shape, loc), emit::cast(emit::Cast::kBitCast, out_b, shape, loc)};
+  return {join(a, first->getType(), loc), join(b, second->getType(), loc)};
 }
 
-SwappedValues exchange(llvm::Value* value, Shape shape, int distance, Loc loc) {
-  if (has_swap(distance, loc)) return permlane_swap(swap_of(distance), value, value, shape, loc);
-  return {value, lane_xor(value, shape, distance, loc)};
+SwappedValues exchange(llvm::Value* value, int distance, Loc loc) {
+  if (has_swap(distance, loc)) return permlane_swap(swap_of(distance), value, value, loc);
+  return {value, lane_xor(value, distance, loc)};
 }
 
 }  // namespace detail

@@ -9,22 +9,21 @@
 namespace monojit::ir {
 
 namespace detail {
-/// 32-bit pieces of a value go through the lane operations one by one.
+// Values of any type: their 32-bit pieces go through the lane operations one by one.
 llvm::Value* readfirstlane(llvm::Value* value, Loc loc);
 llvm::Value* readlane(llvm::Value* value, llvm::Value* lane, Loc loc);
 llvm::Value* writelane(llvm::Value* value, llvm::Value* lane, llvm::Value* old, Loc loc);
-llvm::Value* bpermute(llvm::Value* byte_address, llvm::Value* value, Shape shape, Loc loc);
-llvm::Value* permute_to(llvm::Value* byte_address, llvm::Value* value, Shape shape, Loc loc);
-llvm::Value* dpp(llvm::Value* old, llvm::Value* value, int control, int row_mask, int bank_mask, bool bound_control,
-                 Loc loc);
-llvm::Value* lane_xor(llvm::Value* value, Shape shape, int distance, Loc loc);
+llvm::Value* bpermute(llvm::Value* byte_address, llvm::Value* value, Loc loc);
+llvm::Value* permute_to(llvm::Value* byte_address, llvm::Value* value, Loc loc);
+llvm::Value* dpp(llvm::Value* old, llvm::Value* value, int control, int row_mask, int bank_mask, Loc loc);
+llvm::Value* lane_xor(llvm::Value* value, int distance, Loc loc);
 struct SwappedValues {
   llvm::Value* first;
   llvm::Value* second;
 };
-SwappedValues permlane_swap(Op op, llvm::Value* first, llvm::Value* second, Shape shape, Loc loc);
-/// v of this lane and v of lane xor `distance`, in an order that is the same for both lanes of a pair.
-SwappedValues exchange(llvm::Value* value, Shape shape, int distance, Loc loc);
+SwappedValues permlane_swap(Op op, llvm::Value* first, llvm::Value* second, Loc loc);
+/// `value` of this lane and of lane xor `distance`; which comes first differs by chip and distance.
+SwappedValues exchange(llvm::Value* value, int distance, Loc loc);
 }  // namespace detail
 
 template <class T>
@@ -63,7 +62,7 @@ T writelane(const T& old, const Uniform<T>& value, const Uniform<Int32>& lane, L
 /// The value of lane (byte_address / 4) modulo 64; 0 if that lane is not active.
 template <LaneValue T>
 T ds_bpermute(const Int32& byte_address, const T& value, Loc loc = Loc::current()) {
-  return T(Raw{detail::bpermute(byte_address.get(), value.get(), detail::kShape<T>, loc)});
+  return T(Raw{detail::bpermute(byte_address.get(), value.get(), loc)});
 }
 /// The value of lane `lane` modulo 64.
 template <LaneValue T>
@@ -73,7 +72,7 @@ T shuffle(const T& value, const Int32& lane, Loc loc = Loc::current()) {
 /// Sends the value to lane (byte_address / 4) modulo 64; lanes that no one sends to get 0.
 template <LaneValue T>
 T ds_permute(const Int32& byte_address, const T& value, Loc loc = Loc::current()) {
-  return T(Raw{detail::permute_to(byte_address.get(), value.get(), detail::kShape<T>, loc)});
+  return T(Raw{detail::permute_to(byte_address.get(), value.get(), loc)});
 }
 
 /// DPP controls: where in its row of 16 lanes a lane reads. "left" reads from lower lanes moved up, see each line.
@@ -97,13 +96,13 @@ struct DppMask {
 /// `value` read through `control`; lanes that are masked off, or that would read outside of their row, keep `old`.
 template <LaneValue T>
 T dpp(DppControl control, const T& old, const T& value, DppMask mask = {}, Loc loc = Loc::current()) {
-  return T(Raw{detail::dpp(old.get(), value.get(), control.value, mask.rows, mask.banks, false, loc)});
+  return T(Raw{detail::dpp(old.get(), value.get(), control.value, mask.rows, mask.banks, loc)});
 }
 
 /// The value of lane xor `distance`: 1, 2, 4, 8, 16 or 32. All lanes have to be active.
 template <LaneValue T>
 T lane_xor(const T& value, int distance, Loc loc = Loc::current()) {
-  return T(Raw{detail::lane_xor(value.get(), detail::kShape<T>, distance, loc)});
+  return T(Raw{detail::lane_xor(value.get(), distance, loc)});
 }
 
 template <class T>
@@ -114,13 +113,13 @@ struct Swapped {
 /// Trades lanes 16..31 of `first` with 0..15 of `second`, and 48..63 with 32..47. gfx950; all lanes have to be active.
 template <LaneValue T>
 Swapped<T> permlane16_swap(const T& first, const T& second, Loc loc = Loc::current()) {
-  const auto swapped = detail::permlane_swap(Op::permlane16_swap, first.get(), second.get(), detail::kShape<T>, loc);
+  const auto swapped = detail::permlane_swap(Op::permlane16_swap, first.get(), second.get(), loc);
   return {T(Raw{swapped.first}), T(Raw{swapped.second})};
 }
 /// Trades lanes 32..63 of `first` with 0..31 of `second`. gfx950; all lanes have to be active.
 template <LaneValue T>
 Swapped<T> permlane32_swap(const T& first, const T& second, Loc loc = Loc::current()) {
-  const auto swapped = detail::permlane_swap(Op::permlane32_swap, first.get(), second.get(), detail::kShape<T>, loc);
+  const auto swapped = detail::permlane_swap(Op::permlane32_swap, first.get(), second.get(), loc);
   return {T(Raw{swapped.first}), T(Raw{swapped.second})};
 }
 
@@ -136,7 +135,7 @@ namespace detail {
 template <class T, class F>
 T reduce(T value, int first_distance, F&& operation, Loc loc) {
   for (int distance = first_distance; distance >= 1; distance /= 2) {
-    const SwappedValues pair = exchange(value.get(), kShape<T>, distance, loc);
+    const SwappedValues pair = exchange(value.get(), distance, loc);
     value = operation(T(Raw{pair.first}), T(Raw{pair.second}));
   }
   return value;

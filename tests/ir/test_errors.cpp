@@ -126,7 +126,7 @@ TEST_CASE("Accesses of a size that no instruction has are refused") {
              ContainsSubstring("32 bytes a lane"));
   CHECK_THAT(access([](const BufferResource& r) { load_to_lds<8>(r, 0, LdsLayout().array<Int32>("x", 64).pointer()); }),
              ContainsSubstring("8 bytes a lane"));
-  CHECK_THAT(text([](Kernel&) { shuffle(truncate<Int16>(lane_id()), 0); }), ContainsSubstring("whole dwords"));
+  CHECK_THAT(text([](Kernel&) { shuffle(Vec<Int16, 3>(1), 0); }), ContainsSubstring("whole dwords"));
 }
 
 TEST_CASE("Orders that make no sense are refused") {

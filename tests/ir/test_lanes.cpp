@@ -87,6 +87,44 @@ TEST_CASE("A uniform value lives in scalar registers") {
         1);  // a descriptor in vector registers would need a loop of them
 }
 
+template <class T>
+std::size_t lanes_read(const Target& target) {
+  Probe probe(target);
+  const T value = probe.operand<T>();
+  probe.result(T(uniform(value)));
+  probe.result(T(readlane(value, probe.scalar())));
+  const std::string isa = probe.build().stages.isa;
+  CHECK(lines_with(isa, "v_readlane_b32").size() == lines_with(isa, "v_readfirstlane_b32").size());
+  return lines_with(isa, "v_readlane_b32").size();
+}
+
+TEST_CASE("Values of every type become uniform, a register at a time") {
+  for (const Target& target : targets()) {
+    CHECK(lanes_read<Int32>(target) == 1);
+    CHECK(lanes_read<Float32>(target) == 1);
+    CHECK(lanes_read<Int16>(target) == 1);
+    CHECK(lanes_read<BFloat16>(target) == 1);
+    CHECK(lanes_read<UInt8>(target) == 1);
+    CHECK(lanes_read<Bool>(target) == 1);
+    CHECK(lanes_read<Int64>(target) == 2);
+    CHECK(lanes_read<Float64>(target) == 2);
+    CHECK(lanes_read<Vec<Int32, 4>>(target) == 4);
+    CHECK(lanes_read<Vec<Float32, 3>>(target) == 3);
+    CHECK(lanes_read<Vec<BFloat16, 8>>(target) == 4);
+    CHECK(lanes_read<Vec<UInt8, 16>>(target) == 4);
+  }
+}
+
+TEST_CASE("A pointer that is the same in all lanes can be made uniform and carry a descriptor") {
+  for (const Target& target : targets()) {
+    Probe probe(target);
+    const Ptr<Int32, Global> row = probe.memory() + (probe.i32() >> 6);
+    probe.result(load<Int32>(BufferResource(uniform(row)), lane_id() * 4));
+    const std::string isa = probe.build().stages.isa;
+    CHECK(lines_with(isa, "v_readfirstlane_b32").size() == 2);
+  }
+}
+
 TEST_CASE("A scaled MFMA stays in front of the branch that uses its result") {
   Probe probe(kTargetGfx950);
   using A = MxOperand<MxFormat::kFp4>;

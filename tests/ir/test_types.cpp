@@ -89,6 +89,17 @@ static_assert(!CanStore<GlobalFloats, Int32> && !CanStore<GlobalFloats, Vec<Int3
 static_assert(CanMakeBuffer<Uniform<GlobalFloats>> && !CanMakeBuffer<GlobalFloats> &&
               !CanMakeBuffer<Uniform<Ptr<Float32, Local>>>);
 
+// A matrix operation takes operands of its shape alone.
+template <class A, class B, class C>
+concept CanMultiplyFp8 = requires(A a, B b, C c) { mfma_f32_16x16x32_fp8(a, b, c); };
+template <class A, class C>
+concept CanMultiplyBf16 = requires(A a, C c) { mfma_f32_16x16x32_bf16(a, a, c); };
+static_assert(CanMultiplyFp8<Int64, Int64, F4> && !CanMultiplyFp8<Int32, Int64, F4>);
+static_assert(!CanMultiplyFp8<Int64, Int64, Vec<Float32, 16>> && !CanMultiplyFp8<Vec<Int32, 2>, Int64, F4>);
+static_assert(CanMultiplyBf16<Vec<BFloat16, 8>, F4> && !CanMultiplyBf16<Vec<BFloat16, 4>, F4>);
+static_assert(std::same_as<MxOperand<MxFormat::kFp4>, Vec<Int32, 4>> &&
+              std::same_as<MxOperand<MxFormat::kBf6>, Vec<Int32, 6>>);
+
 // Conditions are Bool; a number is none.
 static_assert(CanBranch<Bool> && CanBranch<Uniform<Bool>> && !CanBranch<Int32> && !CanBranch<int>);
 
