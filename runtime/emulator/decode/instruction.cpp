@@ -122,6 +122,8 @@ Operand parse_operand(std::string_view text) {
     operand.kind = Operand::Kind::kOff;
     return operand;
   }
+  // A literal whose value an inline constant has too: printed as lit(...).
+  if (take_prefix(text, "lit(")) take_suffix(text, ")");
   if (parse_number(text, operand)) return operand;
   if (text.starts_with('-')) operand.negate = true, text.remove_prefix(1);
   for (const auto& [open, close, what] : {std::tuple{"neg(", ")", &Operand::negate},
@@ -173,9 +175,8 @@ void parse_instruction_text(Instruction& instruction) {
     // Behind the last operand stand the modifiers, with spaces between them.
     const auto words = split(pieces[i], ' ');
     for (std::size_t k = 0; k < words.size(); ++k) {
-      const Operand operand = parse_operand(words[k]);
-      if (k == 0 && operand.kind != Operand::Kind::kOther) {
-        instruction.operands.push_back(operand);
+      if (k == 0) {
+        instruction.operands.push_back(parse_operand(words[k]));
       } else {
         instruction.modifiers.push_back(words[k]);
       }

@@ -191,14 +191,15 @@ void Lowering::lower_vector(const Instruction& in, const Entry& plain) {
   SdwaSelect fixed{"", 0, 16};
   const u32 byte = op_sel(in) >> 2 & 3;
   const bool keeps_rest = !in.sdwa || in.value_of("dst_unused") == "UNUSED_PRESERVE";
-  if ((entry.flags & kInsertsHalf) != 0 || (!compare && entry.result == OperandType::k16 && (op_sel(in) & 8) != 0)) {
-    fixed.shift = (op_sel(in) & 8) != 0 ? 16 : 0;
+  if ((entry.flags & (kInsertsLow | kInsertsHigh)) != 0) {
+    fixed.shift = (entry.flags & kInsertsHigh) != 0 ? 16 : 0;
     part = &fixed;
   } else if ((entry.flags & kInsertsByte) != 0) {
     fixed = {"", byte * 8, 8};
     part = &fixed;
-  } else if ((entry.flags & (kInsertsLow | kInsertsHigh)) != 0) {
-    fixed.shift = (entry.flags & kInsertsHigh) != 0 ? 16 : 0;
+  } else if ((entry.flags & kInsertsHalf) != 0 ||
+             (!compare && entry.result == OperandType::k16 && (op_sel(in) & 8) != 0)) {
+    fixed.shift = (op_sel(in) & 8) != 0 ? 16 : 0;
     part = &fixed;
   }
   const u32 result = part != nullptr ? temporary_row() : final_destination;

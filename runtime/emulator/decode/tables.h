@@ -8,20 +8,21 @@
 
 namespace monojit::emulator {
 
-#define MONOJIT_EMULATOR_VECTOR_TABLES             \
-  std::span<const Entry> vector_move_entries();    \
-  std::span<const Entry> vector_wide_entries();    \
-  std::span<const Entry> vector_short_entries();   \
-  std::span<const Entry> vector_float_entries();   \
-  std::span<const Entry> vector_double_entries();  \
-  std::span<const Entry> vector_convert_entries(); \
-  std::span<const Entry> vector_fp8_entries();     \
-  std::span<const Entry> vector_compare_entries(); \
-  std::span<const Entry> vector_packed_entries();  \
-  std::span<const Entry> vector_step_entries();    \
-  std::span<const Entry> lane_exchange_entries();  \
-  std::span<const Entry> buffer_entries();         \
-  std::span<const Entry> flat_entries();           \
+#define MONOJIT_EMULATOR_VECTOR_TABLES                \
+  std::span<const Entry> vector_move_entries();       \
+  std::span<const Entry> vector_wide_entries();       \
+  std::span<const Entry> vector_saturating_entries(); \
+  std::span<const Entry> vector_short_entries();      \
+  std::span<const Entry> vector_float_entries();      \
+  std::span<const Entry> vector_double_entries();     \
+  std::span<const Entry> vector_convert_entries();    \
+  std::span<const Entry> vector_fp8_entries();        \
+  std::span<const Entry> vector_compare_entries();    \
+  std::span<const Entry> vector_packed_entries();     \
+  std::span<const Entry> vector_step_entries();       \
+  std::span<const Entry> lane_exchange_entries();     \
+  std::span<const Entry> buffer_entries();            \
+  std::span<const Entry> flat_entries();              \
   std::span<const Entry> lds_entries();
 
 namespace isa_v3 {

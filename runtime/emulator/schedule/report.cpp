@@ -17,6 +17,7 @@ struct Place {
   u64 waves = 0;
   std::vector<u64> groups;  ///< numbers, the first few
   u64 group_count = 0;
+  u64 last_group = ~u64{0};
   u64 last_load = 0;
 };
 
@@ -57,7 +58,8 @@ std::string describe_deadlock(const LaunchContext& launch, std::span<Workgroup* 
       Place& place = places[{wave.resume, wave.state}];
       ++place.waves;
       place.last_load = wave.last_load;
-      if (place.groups.empty() || place.groups.back() != group->number) {
+      if (place.last_group != group->number) {
+        place.last_group = group->number;
         ++place.group_count;
         if (place.groups.size() < kGroupsNamed) place.groups.push_back(group->number);
       }
