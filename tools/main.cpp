@@ -1,5 +1,7 @@
 // The `monojit` command.
 #include <exception>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -48,7 +50,8 @@ int run(int argc, char** argv) {
     app.exit(success);
     return kDone;
   } catch (const CLI::ParseError& error) {
-    say(error.what());
+    const std::vector<std::string> unknown = app.remaining();
+    say(unknown.empty() ? error.what() : "unknown subcommand or option '" + unknown.front() + "'");
     say("see monojit --help, or --help of a subcommand");
     return kRefused;
   } catch (const UserError& error) {

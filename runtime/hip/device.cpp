@@ -40,7 +40,7 @@ Choice parse_choice(std::string_view text) {
 
 /// The first real GPU, or why there is none.
 std::optional<Device> first_gpu(std::string& reason) {
-  if (!may_have_gpu()) return reason = "no AMD GPU driver (/dev/kfd)", std::nullopt;
+  if (!may_have_gpu()) return reason = "there is no /dev/kfd", std::nullopt;
   // A library that the user chose has to work; one that was merely looked for may be missing.
   const char* chosen = std::getenv("MONOJIT_HIP_LIBRARY");
   try {

@@ -27,7 +27,7 @@ def test_the_json_of_dump_holds_every_stage(stages):
 
 def test_every_stage_is_what_it_says(stages):
     symbol, text = stages["symbol"], stages["stages"]
-    assert f"define amdgpu_kernel void @{symbol}(" in text["ir"]
+    assert f"amdgpu_kernel void @{symbol}(" in text["ir"]
     assert f"@{symbol}(" in text["opt-ir"] and text["opt-ir"] != text["ir"]
     assert "s_endpgm" in text["isa"] and "v_mfma" in text["isa"]
     assert "kernels/minimax_m3/k1/emit/" in text["isa"], "DSL lines stand beside the instructions"

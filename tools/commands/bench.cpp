@@ -1,4 +1,5 @@
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -69,6 +70,8 @@ void bench(const Options& options) {
   register_launch_benchmarks();
   register_emulator_benchmarks();
   Collector collector;
+  std::ostringstream remarks;  // of the library: we have our own words
+  collector.SetErrorStream(&remarks);
   if (benchmark::RunSpecifiedBenchmarks(&collector, options.filter) == 0) {
     throw UserError(fmt::format("no benchmark's name matches '{}' (monojit bench runs all)", options.filter));
   }
