@@ -88,6 +88,9 @@ MONOJIT_LANE_FUNCTION I32 truncate(F64Pair x) {
 MONOJIT_LANE_FUNCTION F64 floor(F64 x) {
   return reinterpret<F64>(_mm512_roundscale_pd(reinterpret<__m512d>(x), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
 }
+MONOJIT_LANE_FUNCTION F32 floor(F32 x) {
+  return reinterpret<F32>(_mm512_roundscale_ps(reinterpret<__m512>(x), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+}
 MONOJIT_LANE_FUNCTION F64 fused(F64 x, F64 y, F64 z) {
   return reinterpret<F64>(_mm512_fmadd_pd(reinterpret<__m512d>(x), reinterpret<__m512d>(y), reinterpret<__m512d>(z)));
 }
@@ -136,6 +139,7 @@ MONOJIT_LANE_FUNCTION I32 truncate(F64Pair x) {
                                            _mm256_cvttpd_epi32(reinterpret<__m256d>(x.low))));
 }
 MONOJIT_LANE_FUNCTION F64 floor(F64 x) { return reinterpret<F64>(_mm256_floor_pd(reinterpret<__m256d>(x))); }
+MONOJIT_LANE_FUNCTION F32 floor(F32 x) { return reinterpret<F32>(_mm256_floor_ps(reinterpret<__m256>(x))); }
 MONOJIT_LANE_FUNCTION F64 fused(F64 x, F64 y, F64 z) {
   return reinterpret<F64>(_mm256_fmadd_pd(reinterpret<__m256d>(x), reinterpret<__m256d>(y), reinterpret<__m256d>(z)));
 }

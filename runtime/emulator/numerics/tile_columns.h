@@ -142,42 +142,36 @@ MONOJIT_LANE_FUNCTION void exact_dots_of_columns(const double* a, const double* 
   if (n < columns.count) exact_dots<M, kCount, 1>(a, b, &columns.computed[n], &dots[n]);
 }
 
+inline constexpr std::int64_t kBelow32 = (1 << 21) - 1;  ///< mantissa bits of a double past the 32nd significant one
+
+/// Rounds down (towards minus infinity) to 32 significant bits.
+MONOJIT_LANE_FUNCTION F64 round_down_to_32_bits(F64 x) {
+  const I64 bits = reinterpret<I64>(x);
+  return reinterpret<F64>((bits + ((bits < 0) & kBelow32)) & ~kBelow32);
+}
+
 /// One group's sum of products and the running value: `products` in units of 2^(exponent - 24), below 2^30 of them.
 /// Everything is rounded down to the 24th fraction bit of the larger exponent (the products to the 32nd), then to 32
-/// significant bits, then to f32. With kDropSmall a running value more than 25 places below the products counts as
-/// zero. Lanes without a product have an exponent below -300 and products 0. Sets lanes of `bad` whose c is not finite.
-template <bool kDropSmall>
+/// significant bits, then to f32. Lanes without a product have an exponent below -300, all others one of -100 or above.
+/// Sets lanes of `bad` whose c is not finite.
 MONOJIT_LANE_FUNCTION F32 add_group(I32 products, I32 exponent, F32 c, I32& bad) {
-  const I32 c_bits = reinterpret<I32>(c);
-  const I32 c_field = (c_bits >> 23) & 255;
+  const I32 c_field = (reinterpret<I32>(c) >> 23) & 255;
   bad |= c_field == 255;
   const I32 c_exponent = larger(c_field, splat(1)) - 127;
-  const I32 near = c_exponent <= exponent;
+  const I32 largest = larger(exponent, c_exponent);
 
-  // The products' exponent is the larger: c is cut to whole units, the int-to-float conversion is the one rounding. The
-  // minimum keeps a tiny negative c, which scaling may flush, below zero: it must give -1.
+  // c in units of 2^(largest - 24). The minimum keeps a tiny negative c, which scaling may flush, below zero: it gives
+  // -1.
   const F32 steered = c < splat(0.0F) ? splat(-0.5F) : splat(3e38F);
-  const F32 scaled = c * power_of_two(24 - exponent);
-  const F32 kept = scaled < steered ? scaled : steered;
-  const I32 cut = truncate(kept);
-  I32 whole = cut + reinterpret<I32>(to_float(cut) > kept);
-  if constexpr (kDropSmall) whole &= c_exponent >= exponent - 25;
-  const F32 near_sum = to_float(products + whole) * power_of_two(exponent - 24);
-  if (!any(~near)) return near_sum;
+  const F32 scaled = c * power_of_two(24 - largest);
+  const F32 whole_c = floor(scaled < steered ? scaled : steered);
 
-  // c's exponent is the larger: c has no bits to cut; the sum of at most 41 bits is exact in double.
-  const I32 drop = smaller(larger(c_exponent - exponent - 8, splat(0)), splat(31));
-  const F64Pair unit = power_of_two_f64(larger(exponent - 24, c_exponent - 32));
-  const F64Pair wide_products = widen(products >> drop);
-  const F64Pair wide_c = widen(c);
-  F64Pair total = {fused(wide_products.low, unit.low, wide_c.low), fused(wide_products.high, unit.high, wide_c.high)};
-  constexpr std::int64_t kBelow32 = (1 << 21) - 1;  // mantissa bits past the 32nd significant one
-  const auto round_down = [](F64 x) {
-    const I64 bits = reinterpret<I64>(x);
-    return reinterpret<F64>((bits + ((bits < 0) & kBelow32)) & ~kBelow32);
-  };
-  total = {round_down(total.low), round_down(total.high)};
-  return near ? near_sum : narrow(total);
+  // The products' units become those of 2^(largest - 32) where that is coarser; of at most 41 bits, the sum is exact.
+  const I32 drop = larger(largest - exponent - 8, splat(0));
+  const F64Pair wide_c = widen(whole_c * power_of_two(largest - exponent - drop));
+  const F64Pair total = wide_c + widen(products >> smaller(drop, splat(31)));
+  const F32 sum = narrow({round_down_to_32_bits(total.low), round_down_to_32_bits(total.high)});
+  return exponent < splat(-300) ? c + splat(0.0F) : sum * power_of_two(exponent - 24 + drop);
 }
 
 /// The same for products that are an exact double, and without a branch. `exponent` is kNoExponent in lanes without a
@@ -196,9 +190,7 @@ MONOJIT_LANE_FUNCTION F32 add_exact_group(F64Pair products, I32 exponent, F32 c,
   const F64Pair wide_c = widen(kept);
   const auto add = [](F64 product, F64 unit, F64 addend) {
     const F64 whole_c = floor(addend * (unit * 0x1p-8));
-    const I64 bits = reinterpret<I64>(fused(whole_c, splat(256.0), floor(product * unit)));
-    constexpr std::int64_t kBelow32 = (1 << 21) - 1;  // mantissa bits past the 32nd significant one
-    return reinterpret<F64>((bits + ((bits < 0) & kBelow32)) & ~kBelow32);
+    return round_down_to_32_bits(fused(whole_c, splat(256.0), floor(product * unit)));
   };
   const F64Pair total = {add(products.low, scale.low, wide_c.low), add(products.high, scale.high, wide_c.high)};
   const F32 sum = narrow(total) * power_of_two(largest - 32);

@@ -87,7 +87,7 @@ MONOJIT_LANE_FUNCTION I32 add_groups_of_rows(const Side<M, K>& a, const Side<M, 
     for (int k = 0; k < kGroup; ++k)
       products += truncate(a_value[k] * splat(numerics::as_float(factor[M * k])) * scale);
     F32 c = load<F32>(&columns.value[j][row]);
-    store(&columns.value[j][row], add_group<false>(products, exponent, c, bad));
+    store(&columns.value[j][row], add_group(products, exponent, c, bad));
   }
   return bad;
 }
