@@ -19,8 +19,9 @@ namespace {
 using reference::bf16_value;
 using Bits = reference::BFloat16Bits;
 
-// Half a bf16 step of the rounding, and what f32 sums of at most 16384 squares and three more roundings can be off.
-constexpr double kRelativeBound = 0x1p-9 + 0x1p-15;
+// Before the rounding to bf16: a lane adds at most 256 squares in f32 and the root halves that sum's error, 2^-17; one ulp of
+// the root and three more roundings stay below as much again.
+constexpr double kRelativeSlack = 0x1p-16;
 
 float wave_sum(std::array<float, kRowNormLanes> lanes) {
   for (int distance = kRowNormLanes / 2; distance >= 1; distance /= 2) {
@@ -82,8 +83,7 @@ class RowNormWorkload : public Workload {
       for (std::size_t i = 0; i < hidden; ++i) {
         y[i] = reference::bf16_bits((bf16_value(x[i]) * rstd) * bf16_value(g[i]));
         const double wide = bf16_value(x[i]) * wide_rstd * bf16_value(g[i]);
-        const double slack = kRelativeBound * std::abs(wide) + 0x1p-134;
-        tracker.add(bf16_value(actual[i]), wide, wide - slack, wide + slack);
+        tracker.add_rounded(bf16_value(actual[i]), wide, kRelativeSlack * std::abs(wide), reference::round_bf16);
       }
     }
     const Tensor& y = reference::named(after, "y");
