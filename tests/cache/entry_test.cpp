@@ -98,6 +98,12 @@ TEST_CASE("what is wrong with an entry is said precisely") {
     seal(file);
     CHECK(fault_of(decode(file)) == EntryFault::kMalformed);
   }
+  SECTION("bytes between the code object and a right checksum") {
+    file.resize(file.size() + 1);
+    ++reinterpret_cast<unsigned char&>(file[kSizeOffset]);
+    seal(file);
+    CHECK(fault_of(decode(file)) == EntryFault::kMalformed);
+  }
   SECTION("a header that leaves no room for a checksum") {
     file.resize(kHeaderBytes);
     file[kSizeOffset] = static_cast<std::byte>(kHeaderBytes);

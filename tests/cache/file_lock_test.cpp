@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <thread>
 #include <vector>
@@ -47,7 +48,8 @@ TEST_CASE("a released lock leaves no file, also after it was moved") {
 
 TEST_CASE("threads that take a lock in turn never hold it together, though its file comes and goes") {
   constexpr int kThreads = 6;
-  constexpr int kRounds = 200;
+  constexpr int kRounds = 50;
+  constexpr auto kHold = std::chrono::microseconds(100);  // long enough for a wrong holder to be seen
   const ScratchFolder scratch;
   std::atomic<int> holders = 0;
   std::atomic<int> together = 0;
@@ -58,6 +60,7 @@ TEST_CASE("threads that take a lock in turn never hold it together, though its f
       for (int round = 0; round < kRounds; ++round) {
         const FileLock lock(scratch / "a.lock", Wait::kForever);
         if (lock.state() != State::kHeld || ++holders != 1) ++together;
+        std::this_thread::sleep_for(kHold);
         --holders;
       }
     });
@@ -88,12 +91,20 @@ TEST_CASE("a killed holder's lock is free at once, and its file is taken over or
   CHECK(testing::count_files(scratch.path()) == 0);
 }
 
-TEST_CASE("a released lock is free although a forked child lives on") {
+TEST_CASE("a released lock goes to the next, although a forked child of its holder lives on") {
+  constexpr unsigned kPatienceSeconds = 30;
   const ScratchFolder scratch;
+  const int waiter = start_child([&] {
+    // Blocks on the very file that the holder below is about to release.
+    while (!std::filesystem::exists(scratch / "a.lock")) std::this_thread::yield();
+    ::alarm(kPatienceSeconds);
+    return FileLock(scratch / "a.lock", Wait::kForever).state() == State::kHeld ? 0 : 1;
+  });
   FileLock lock(scratch / "a.lock", Wait::kNever);
   const int child = start_child([] { return ::pause(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
   lock.release();
-  CHECK(FileLock(scratch / "a.lock", Wait::kNever).state() == State::kHeld);
+  CHECK(wait_for_child(waiter) == 0);
   ::kill(child, SIGKILL);
   wait_for_child(child);
 }
