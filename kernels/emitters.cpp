@@ -1,10 +1,10 @@
 #include "kernels/emitters.h"
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "kernels/bench/peak/emit.h"
 #include "kernels/example/row_norm/emit.h"
@@ -26,10 +26,14 @@ constexpr Entry kEmitters[] = {
 
 ir::ArgumentType ir_type(ArgumentType type) {
   switch (type) {
-    case ArgumentType::kPointer: return ir::ArgumentType::kPointer;
-    case ArgumentType::kInt32: return ir::ArgumentType::kInt32;
-    case ArgumentType::kInt64: return ir::ArgumentType::kInt64;
-    case ArgumentType::kFloat32: break;
+    case ArgumentType::kPointer:
+      return ir::ArgumentType::kPointer;
+    case ArgumentType::kInt32:
+      return ir::ArgumentType::kInt32;
+    case ArgumentType::kInt64:
+      return ir::ArgumentType::kInt64;
+    case ArgumentType::kFloat32:
+      break;
   }
   return ir::ArgumentType::kFloat32;
 }

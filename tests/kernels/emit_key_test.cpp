@@ -1,10 +1,10 @@
-#include <llvm/IR/Module.h>
-#include <llvm/Support/raw_ostream.h>
-
-#include <catch2/catch_test_macros.hpp>
 #include <map>
 #include <string>
 #include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include "kernels/emitters.h"
 
@@ -30,14 +30,16 @@ std::string ir_of(const BuildKey& key, std::string_view arch) {
   llvm::raw_string_ostream stream(text);
   module->print(stream, nullptr);
   const std::string symbol = key.symbol();
-  for (std::size_t at = text.find(symbol); at != std::string::npos; at = text.find(symbol)) text.replace(at, symbol.size(), "SYMBOL");
+  for (std::size_t at = text.find(symbol); at != std::string::npos; at = text.find(symbol))
+    text.replace(at, symbol.size(), "SYMBOL");
   return text;
 }
 
 // Another legal value of the field, or none where the range holds a single one.
 std::vector<std::int64_t> other_values(const kernels::Field& field, std::int64_t value) {
   switch (field.kind) {
-    case kernels::FieldKind::kFloat32: return {value + 1};
+    case kernels::FieldKind::kFloat32:
+      return {value + 1};
     case kernels::FieldKind::kChoice: {
       std::vector<std::int64_t> others;
       for (const kernels::Choice& choice : field.choices) {
@@ -45,7 +47,8 @@ std::vector<std::int64_t> other_values(const kernels::Field& field, std::int64_t
       }
       return others;
     }
-    case kernels::FieldKind::kInteger: break;
+    case kernels::FieldKind::kInteger:
+      break;
   }
   if (field.name == "hidden") return {value + 512};
   if (value + 1 <= field.last) return {value + 1};

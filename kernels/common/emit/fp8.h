@@ -4,8 +4,8 @@
 
 namespace monojit::kernels {
 
-/// x / d by a reciprocal that many divisions share: r has to be 1 / d, correctly rounded. Equal to the correctly rounded
-/// quotient as long as r and the results are normal numbers.
+/// x / d by a reciprocal that many divisions share: r has to be 1 / d, correctly rounded. Equal to the correctly
+/// rounded quotient as long as r and the results are normal numbers.
 template <class T>
 T divide(const T& x, const T& d, const T& r) {
   const T quotient = x * r;

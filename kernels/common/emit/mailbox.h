@@ -8,8 +8,8 @@
 namespace monojit::kernels {
 
 /// Hand-off of 32-bit values between workgroups of one launch. A pair is 8 bytes, {value, tag}; the tag is new in every
-/// launch, so that a value is there exactly when its pair carries it, and nothing has to be cleared. A pair is written by one
-/// store and read by one load, which the hardware does not tear.
+/// launch, so that a value is there exactly when its pair carries it, and nothing has to be cleared. A pair is written
+/// by one store and read by one load, which the hardware does not tear.
 class Mailbox {
  public:
   /// `memory`: where pair 0 is. `tag`: this launch's.

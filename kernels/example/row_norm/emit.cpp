@@ -19,7 +19,8 @@ void norm_row(const Kernel& kernel, const RowNormKey& key, const Uniform<Int32>&
   const auto y = kernel.argument<Ptr<BFloat16, Global>>("y") + start + lane_element;
 
   std::vector<Vec<Float32, kRowNormLaneElements>> elements;  // a host loop: unrolled, all loads in flight at once
-  for (int i = 0; i < key.hidden; i += kRowNormStep) elements.push_back(extend<float>(load<kRowNormLaneElements>(x + i)));
+  for (int i = 0; i < key.hidden; i += kRowNormStep)
+    elements.push_back(extend<float>(load<kRowNormLaneElements>(x + i)));
 
   Float32 squares = 0.0F;
   for (const auto& slice : elements) {

@@ -19,8 +19,8 @@ namespace {
 using reference::bf16_value;
 using Bits = reference::BFloat16Bits;
 
-// Before the rounding to bf16: a lane adds at most 256 squares in f32 and the root halves that sum's error, 2^-17; one ulp of
-// the root and three more roundings stay below as much again.
+// Before the rounding to bf16: a lane adds at most 256 squares in f32 and the root halves that sum's error, 2^-17; one
+// ulp of the root and three more roundings stay below as much again.
 constexpr double kRelativeSlack = 0x1p-16;
 
 float wave_sum(std::array<float, kRowNormLanes> lanes) {
@@ -48,7 +48,8 @@ double wide_reciprocal_rms(std::span<const Bits> row, float eps) {
 
 class RowNormWorkload : public Workload {
  public:
-  std::vector<Tensor> generate(const BuildKey& build_key, std::string_view /*arch*/, std::uint64_t seed) const override {
+  std::vector<Tensor> generate(const BuildKey& build_key, std::string_view /*arch*/,
+                               std::uint64_t seed) const override {
     std::vector<Tensor> tensors = empty(build_key);
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       reference::Random random(seed, i);
@@ -62,13 +63,14 @@ class RowNormWorkload : public Workload {
       const Tensor& given = reference::named(tensors, expected.name);
       if (given.dtype != expected.dtype || given.shape != expected.shape) {
         throw UserError("example.row_norm: tensor '" + expected.name + "' must be " +
-                        std::string(reference::dtype_name(expected.dtype)) + " " + reference::shape_text(expected.shape));
+                        std::string(reference::dtype_name(expected.dtype)) + " " +
+                        reference::shape_text(expected.shape));
       }
     }
   }
 
-  std::vector<Comparison> compare(const BuildKey& build_key, std::string_view /*arch*/, const std::vector<Tensor>& before,
-                                  const std::vector<Tensor>& after) const override {
+  std::vector<Comparison> compare(const BuildKey& build_key, std::string_view /*arch*/,
+                                  const std::vector<Tensor>& before, const std::vector<Tensor>& after) const override {
     const RowNormKey key = row_norm_key(build_key);
     const auto hidden = static_cast<std::size_t>(key.hidden);
     const auto g = reference::elements<Bits>(before, "g");

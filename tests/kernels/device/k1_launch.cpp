@@ -1,8 +1,8 @@
 #include "tests/kernels/device/k1_launch.h"
 
-#include <fmt/format.h>
-
 #include <bit>
+
+#include <fmt/format.h>
 
 namespace monojit::tests {
 
@@ -10,18 +10,17 @@ using kernels::minimax_m3::K1Case;
 using kernels::minimax_m3::K1Key;
 
 kernels::BuildKey build_key(const K1Key& key) {
-  return kernels::BuildKey::from_values(
-      kernels::minimax_m3::kK1,
-      {{"tokens", key.tokens},
-       {"index_heads", key.index_heads},
-       {"page_stride", key.page_stride},
-       {"kv_scale", static_cast<std::int64_t>(key.kv_scale)},
-       {"eps", std::bit_cast<std::uint32_t>(key.eps)},
-       {"saturate", key.saturate},
-       {"page_base64", key.page_base64},
-       {"weight_nt", key.weight_nt},
-       {"timeline", key.timeline},
-       {"scorer", key.scorer}});
+  return kernels::BuildKey::from_values(kernels::minimax_m3::kK1,
+                                        {{"tokens", key.tokens},
+                                         {"index_heads", key.index_heads},
+                                         {"page_stride", key.page_stride},
+                                         {"kv_scale", static_cast<std::int64_t>(key.kv_scale)},
+                                         {"eps", std::bit_cast<std::uint32_t>(key.eps)},
+                                         {"saturate", key.saturate},
+                                         {"page_base64", key.page_base64},
+                                         {"weight_nt", key.weight_nt},
+                                         {"timeline", key.timeline},
+                                         {"scorer", key.scorer}});
 }
 
 K1Case device_case(const K1Key& key, std::uint64_t seed) { return K1Case(key, device().arch(), seed); }

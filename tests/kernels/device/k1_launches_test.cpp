@@ -1,4 +1,5 @@
 #include <algorithm>
+
 #include <catch2/catch_test_macros.hpp>
 
 #include "kernels/minimax_m3/k1/layout.h"
@@ -42,7 +43,8 @@ TEST_CASE("Given the same data twice, when K1 ran, then all bits are equal", "[k
   for (const kernels::Tensor& tensor : a_case.tensors) CHECK(tests::same(first, second, tensor.name));
 }
 
-TEST_CASE("4.3: Given a V cache inside K's allocation, when K1 ran with stride 16, then each block holds both", "[k1]") {
+TEST_CASE("4.3: Given a V cache inside K's allocation, when K1 ran with stride 16, then each block holds both",
+          "[k1]") {
   constexpr std::size_t kSide = 16384;  // bytes of one side of a block
   K1Case a_case = device_case({.tokens = 2, .page_stride = 16});
   const auto k_before = a_case.of<std::uint8_t>("k_cache");
@@ -65,7 +67,8 @@ TEST_CASE("4.3: Given a V cache inside K's allocation, when K1 ran with stride 1
   CHECK(wrong == 0);
 }
 
-TEST_CASE("23: Given a timeline, when K1 ran, then outputs are the same and the stamps are those of each role", "[k1]") {
+TEST_CASE("23: Given a timeline, when K1 ran, then outputs are the same and the stamps are those of each role",
+          "[k1]") {
   const K1Case a_case = device_case({.tokens = 1, .timeline = true}, 2);
   const auto after = launched(a_case);
   CHECK(disagreement(a_case, after) == "");

@@ -1,6 +1,7 @@
+#include <limits>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
-#include <limits>
 
 #include "tests/kernels/device/k1_launch.h"
 
@@ -31,7 +32,8 @@ TEST_CASE("1, 13: Given any strides, scales and seeds, when K1 ran, then every o
   }
 }
 
-TEST_CASE("3: Given rows whose sums cancel, when K1 ran, then its order of summation is the specified one", "[k1][model]") {
+TEST_CASE("3: Given rows whose sums cancel, when K1 ran, then its order of summation is the specified one",
+          "[k1][model]") {
   K1Case a_case = device_case({.tokens = 2});
   a_case.make_order_sensitive(1);
   CHECK(disagreement(a_case, launched(a_case)) == "");
@@ -66,7 +68,8 @@ TEST_CASE("5: Given the largest and the smallest inputs, when K1 ran, then outpu
   CHECK(disagreement(small, launched(small)) == "");
 }
 
-TEST_CASE("6: Given NaN or infinity in one row, when K1 ran, then outputs agree and the other row is untouched", "[k1]") {
+TEST_CASE("6: Given NaN or infinity in one row, when K1 ran, then outputs agree and the other row is untouched",
+          "[k1]") {
   const K1Case clean = device_case({.tokens = 2});
   const auto clean_after = launched(clean);
   for (const float poison : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
@@ -104,7 +107,8 @@ TEST_CASE("7, 9: Given slots and positions at every edge, when K1 ran, then only
   }
 }
 
-TEST_CASE("12: Given K beyond the FP8 range at a fixed scale, when K1 ran, then it saturates only if it is told to", "[k1]") {
+TEST_CASE("12: Given K beyond the FP8 range at a fixed scale, when K1 ran, then it saturates only if it is told to",
+          "[k1]") {
   for (const bool saturate : {true, false}) {
     K1Case a_case = device_case({.tokens = 1, .kv_scale = KvScale::kStaticOne, .saturate = saturate});
     a_case.fill("g_k", 900);

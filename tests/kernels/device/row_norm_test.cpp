@@ -1,5 +1,6 @@
-#include <catch2/catch_test_macros.hpp>
 #include <string>
+
+#include <catch2/catch_test_macros.hpp>
 
 #include "tests/kernels/device/launch.h"
 

@@ -34,9 +34,12 @@ void store_at(const Context& k, const Uniform<Ptr<UInt8, Global>>& base, const I
 
 Float32 scale_of(const Context& k, const Dims& values, const Uniform<Ptr<Float32, Global>>& scales) {
   switch (k.key.kv_scale) {
-    case KvScale::kStaticOne: return 1.0F;
-    case KvScale::kScalarRead: return load(scales);
-    case KvScale::kPerToken: break;
+    case KvScale::kStaticOne:
+      return 1.0F;
+    case KvScale::kScalarRead:
+      return load(scales);
+    case KvScale::kPerToken:
+      break;
   }
   Float32 largest = 0.0F;
   for (const Float32 x : values) largest = max(largest, abs(x));
@@ -44,12 +47,11 @@ Float32 scale_of(const Context& k, const Dims& values, const Uniform<Ptr<Float32
   return select(largest > 0.0F, largest / k.cache_max, 1.0F);
 }
 
-void store_scale(const Context& k, const HeadLane& lane, const Place& place, const Uniform<Ptr<Float32, Global>>& scales,
-                 const Float32& scale) {
+void store_scale(const Context& k, const HeadLane& lane, const Place& place,
+                 const Uniform<Ptr<Float32, Global>>& scales, const Float32& scale) {
   if (k.key.kv_scale == KvScale::kScalarRead) return;
-  If(lane.dim == 0, [&] {
-    store_at(k, pointer_cast<UInt8>(scales), place.page, kPageTokens * 4, place.token * 4, scale);
-  });
+  If(lane.dim == 0,
+     [&] { store_at(k, pointer_cast<UInt8>(scales), place.page, kPageTokens * 4, place.token * 4, scale); });
 }
 
 Int32 quantise(const Context& k, const Dims& values) {

@@ -4,8 +4,8 @@
 
 namespace monojit::kernels::minimax_m3 {
 
-/// Specification §7.4: FP8 insert of one token's row at its slot; a negative slot inserts nothing. Layouts (§4.3), with page
-/// b and token t of the page:
+/// Specification §7.4: FP8 insert of one token's row at its slot; a negative slot inserts nothing. Layouts (§4.3), with
+/// page b and token t of the page:
 ///   K         byte 2048 b + 256 (d div 16) + 16 t + d mod 16
 ///   V         byte 2048 b + 16 d + t
 ///   index K   byte 128 slot + d

@@ -12,16 +12,16 @@ namespace monojit::kernels::minimax_m3 {
 
 using namespace monojit::ir;
 
-/// Rows of quantised activations in LDS are 16 bytes further apart than they are long: the 16 columns of an MFMA operand
-/// would else fall on one group of banks.
+/// Rows of quantised activations in LDS are 16 bytes further apart than they are long: the 16 columns of an MFMA
+/// operand would else fall on one group of banks.
 inline constexpr int kActivationPitch = kHidden + 16;
 
-/// Words of `red`, the LDS floats that the stages of one workgroup reduce through. Partials take the place of all before;
-/// a barrier lies between.
-inline constexpr int kNormWarps = 24;                                    // partial sums of a row's squares
-inline constexpr int kRedSums = 0;                                       // [token][kNormWarps]
-inline constexpr int kRedMaxima = kRedSums + kMaxTokens * kNormWarps;    // [token][wave]
-inline constexpr int kRedWords = 4 * kThreads;                           // MFMA partials: 4 a thread
+/// Words of `red`, the LDS floats that the stages of one workgroup reduce through. Partials take the place of all
+/// before; a barrier lies between.
+inline constexpr int kNormWarps = 24;                                  // partial sums of a row's squares
+inline constexpr int kRedSums = 0;                                     // [token][kNormWarps]
+inline constexpr int kRedMaxima = kRedSums + kMaxTokens * kNormWarps;  // [token][wave]
+inline constexpr int kRedWords = 4 * kThreads;                         // MFMA partials: 4 a thread
 
 /// What the stages share: key, arguments (specification §4.1), LDS (§5), mailbox.
 class Context {
@@ -40,8 +40,8 @@ class Context {
   Mailbox qkv;            // pairs [tokens][kRows]
   Timeline timeline;
 
-  /// Largest magnitude of a quantised activation. On gfx942 half of gfx950's: its bytes stand for half the value, so the
-  /// bytes come out equal and the scales doubled.
+  /// Largest magnitude of a quantised activation. On gfx942 half of gfx950's: its bytes stand for half the value, so
+  /// the bytes come out equal and the scales doubled.
   float activation_max;
   /// Largest magnitude of the K, V and index K bytes.
   float cache_max;

@@ -8,15 +8,16 @@ namespace monojit::kernels::minimax_m3 {
 
 namespace {
 
-constexpr int kLaneBytes = 16;                                      // of a chunk: two MFMA operands
-constexpr int kChunkBytes = kRowsPerTask * kChunk;                  // weights
+constexpr int kLaneBytes = 16;                      // of a chunk: two MFMA operands
+constexpr int kChunkBytes = kRowsPerTask * kChunk;  // weights
 constexpr int kWaveBytes = kChunkBytes * kChunksPerWave;
 constexpr int kRowGroupBytes = kRowsPerTask * kHidden;
 
 using Operands = Vec<Int32, 4>;
 using Weights = std::array<Operands, kChunksPerWave>;
 
-// §4.2: a chunk is 1 KiB in the order of the lanes; lane l's 16 bytes are row l mod 16, k = 64 chunk + 16 (l div 16) + 0..15.
+// §4.2: a chunk is 1 KiB in the order of the lanes; lane l's 16 bytes are row l mod 16, k = 64 chunk + 16 (l div 16) +
+// 0..15.
 Weights load_weights(const Context& k, const Uniform<Int32>& row_group) {
   const auto wave_base = k.w_qkv + (row_group * kRowGroupBytes + wave_id() * kWaveBytes);
   const auto lane_base = pointer_cast<Int32>(wave_base + lane_id() * kLaneBytes);

@@ -52,8 +52,8 @@ Dims normalise(const Context& k, const Dims& e, const HeadInputs& in) {
   return (e * Dims(rstd)) * (extend<float>(in.gamma) + 1.0F);
 }
 
-// §7.2, second half: dims d and d + 32 of the first 64 turn together; they lie 8 lanes apart. Only the partner's product is
-// rounded before the addition.
+// §7.2, second half: dims d and d + 32 of the first 64 turn together; they lie 8 lanes apart. Only the partner's
+// product is rounded before the addition.
 Dims rotate(const Dims& n, const HeadLane& lane, const HeadInputs& in) {
   const Dims product = lane_xor(n, kHalfRotary / kDims) * extend<float>(in.sine);
   const Bool first = lane.dim < kHalfRotary;
@@ -72,14 +72,15 @@ void head_task(Context& k, const Uniform<Int32>& task) {
 
   If(task == kVTask, [&] { insert_v(k, lane, in.slot, e); }).Else([&] {
     const Dims out = rotate(normalise(k, e, in), lane, in);
-    If(task < kQHeads, [&] {
-      const Int32 row = lane.token * kQHeads + task;
-      If(lane.stores, [&] { store(k.q_out + (row * kHeadDim + lane.dim), round_bf16(out)); });
-    })
+    If(task < kQHeads,
+       [&] {
+         const Int32 row = lane.token * kQHeads + task;
+         If(lane.stores, [&] { store(k.q_out + (row * kHeadDim + lane.dim), round_bf16(out)); });
+       })
         .ElseIf(task == kKTask, [&] { insert_k(k, lane, in.slot, out); })
-        .ElseIf(task == kIndexQTask, [&] {
-          If(lane.stores, [&] { store(k.iq_out + (lane.token * kHeadDim + lane.dim), round_bf16(out)); });
-        })
+        .ElseIf(
+            task == kIndexQTask,
+            [&] { If(lane.stores, [&] { store(k.iq_out + (lane.token * kHeadDim + lane.dim), round_bf16(out)); }); })
         .Else([&] { insert_index_k(k, lane, in.slot, out); });
   });
 }

@@ -6,8 +6,8 @@
 
 namespace monojit::kernels::minimax_m3 {
 
-// Specification §6.1. GEMV workgroups wait on nothing, head workgroups on GEMV ones only: a grid that is resident as a whole
-// can't deadlock. Workgroups behind the head tasks have no work for one or two tokens.
+// Specification §6.1. GEMV workgroups wait on nothing, head workgroups on GEMV ones only: a grid that is resident as a
+// whole can't deadlock. Workgroups behind the head tasks have no work for one or two tokens.
 void emit_k1(Kernel& kernel, const BuildKey& key) {
   Context k(kernel, k1_key(key));
   const Uniform<Int32> workgroup = workgroup_id();

@@ -6,7 +6,15 @@
 namespace monojit::kernels::minimax_m3 {
 
 /// Points of a workgroup's timeline, in the order of specification §12.
-enum class Stamp : int { kStart, kSquaresKnown, kActivationsQuantised, kProjectionPut, kHeadArrived, kBodyDone, kScoresDone };
+enum class Stamp : int {
+  kStart,
+  kSquaresKnown,
+  kActivationsQuantised,
+  kProjectionPut,
+  kHeadArrived,
+  kBodyDone,
+  kScoresDone
+};
 
 /// Time stamps of one workgroup. They stay in LDS until the end, so that no stage waits for their stores. Emits nothing
 /// when it is off.
