@@ -8,20 +8,21 @@
 namespace monojit::runtime {
 namespace {
 
-const CompiledKernel& of_arch(const CompiledKernel& kernel, const Device& device) {
-  if (kernel.arch == device.arch()) return kernel;
+/// `kernel`, if it was built for the device's arch.
+std::shared_ptr<const CompiledKernel> matching(std::shared_ptr<const CompiledKernel> kernel, const Device& device) {
+  if (kernel->arch == device.arch()) return kernel;
   throw UserError(
       fmt::format("{} was built for {}, but {} is a {}: choose a device of that arch, or build for this one",
-                  kernel.key.text(), kernel.arch, device.text(), device.arch()));
+                  kernel->key.text(), kernel->arch, device.text(), device.arch()));
 }
 
 }  // namespace
 
 LoadedKernel::LoadedKernel(Device device, std::shared_ptr<const CompiledKernel> kernel)
     : device_(std::move(device)),
-      kernel_(std::move(kernel)),
+      kernel_(matching(std::move(kernel), device_)),
       shape_(kernel_->key.family().launch(kernel_->key)),
-      arguments_(kernel_->key.family(), of_arch(*kernel_, device_).record),
+      arguments_(kernel_->key.family(), kernel_->record),
       module_(device_, *kernel_->code_object),
       function_(module_.function(kernel_->record.symbol)) {
   if (shape_.persistent) check_residency();

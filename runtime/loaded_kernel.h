@@ -23,9 +23,9 @@ class LoadedKernel {
   const kernels::Launch& shape() const { return shape_; }
   const ArgumentLayout& arguments() const { return arguments_; }
 
-  /// Puts one launch on `stream`, which belongs to device() (null: its default stream). `values` are in the order of
-  /// the family's argument list. Takes no lock and allocates nothing. Throws UserError for values that don't fit the
-  /// list, DeviceError when HIP refuses.
+  /// Puts one launch on `stream`, which belongs to device(). Null is the default stream of the calling thread's device,
+  /// which must be this one then (Device::select()). `values` are in the order of the family's argument list. Takes no
+  /// lock and allocates nothing. Throws UserError for values that don't fit the list, DeviceError when HIP refuses.
   void launch(std::span<const ArgumentValue> values, hipStream_t stream) const;
 
  private:

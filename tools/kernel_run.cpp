@@ -4,6 +4,8 @@
 #include <span>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "runtime/device_tensors.h"
 #include "runtime/hip/stream.h"
 #include "tools/session.h"
@@ -66,7 +68,8 @@ RunResult run_kernel(runtime::Jit& jit, const kernels::BuildKey& key, const RunO
   result.key = key.text();
   result.arch = device.arch();
   result.device = device.text();
-  result.device_name = device.emulated() ? runtime::emulator_description(device.hip()) : device.name();
+  result.device_name = device.emulated() ? runtime::emulator_description(device.hip())
+                                         : fmt::format("{}, {}", device.name(), device.arch());
   const auto kernel = prepare(jit, key, device, result);
   runtime::DeviceTensors on_device(device, key.family(), before);
   launch(*kernel, on_device.values(), result);

@@ -25,7 +25,7 @@ struct RunResult {
   std::string key;
   std::string arch;
   std::string device;
-  std::string device_name;  ///< or the emulator's description of itself
+  std::string device_name;  ///< product and arch, or the emulator's description of itself
   cache::Source source = cache::Source::kBuilt;
   runtime::GetTimes get_ms;
   double load_ms = 0;  ///< cache look-up and module load

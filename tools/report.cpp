@@ -3,12 +3,19 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <ranges>
 
 #include <fmt/format.h>
 
 namespace monojit::tools {
 
-void say(std::string_view text) { fmt::print(stderr, "monojit: {}\n", text); }
+void say(std::string_view text) {
+  std::string lines;
+  for (const auto line : std::views::split(text, '\n')) {
+    fmt::format_to(std::back_inserter(lines), "monojit: {}\n", std::string_view(line.begin(), line.end()));
+  }
+  fmt::print(stderr, "{}", lines);  // in one piece: threads may speak at once
+}
 
 void print_json(const Json& value) {
   // Text from outside (file names, messages) need not be UTF-8; it must not cost the answer.

@@ -13,7 +13,7 @@ namespace monojit::tools {
 /// JSON whose fields keep the order in which they were set: what the user reads.
 using Json = nlohmann::ordered_json;
 
-/// One message on stderr: "monojit: text".
+/// One message on stderr, each line of it after "monojit: ".
 void say(std::string_view text);
 
 /// One JSON value on stdout, indented, with a line end.
@@ -25,7 +25,7 @@ class Table {
   enum class Align { kLeft, kRight };
 
   /// One alignment a column.
-  explicit Table(std::initializer_list<Align> columns) : columns_(columns) {}
+  Table(std::initializer_list<Align> columns) : columns_(columns) {}
 
   /// As many cells as there are columns.
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }

@@ -82,7 +82,7 @@ Json to_json(const RunResult& result) {
 
 void print_text(const RunResult& result) {
   fmt::print("kernel     {}\n", result.key);
-  fmt::print("device     {} ({}, {})\n", result.device, result.device_name, result.arch);
+  fmt::print("device     {} ({})\n", result.device, result.device_name);
   fmt::print("cache      {}\n", source_text(result.source));
   fmt::print(
       "times      emit {:.1f} ms, codegen {:.1f} ms, link {:.1f} ms, store {:.1f} ms, load {:.1f} ms, run {:.1f} ms\n",

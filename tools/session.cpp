@@ -70,6 +70,7 @@ runtime::Device open_device(const std::string& device, const std::string& arch) 
 
 std::vector<kernels::BuildKey> parse_keys(const std::vector<std::string>& texts) {
   std::vector<kernels::BuildKey> keys;
+  keys.reserve(texts.size());
   for (const std::string& text : texts) keys.push_back(kernels::BuildKey::parse(text));
   return keys;
 }

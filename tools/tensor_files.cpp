@@ -23,6 +23,7 @@ Tensor& find(const std::filesystem::path& file, std::string_view name, std::vect
   const auto found = std::ranges::find(tensors, name, &Tensor::name);
   if (found != tensors.end()) return *found;
   std::vector<std::string_view> names;
+  names.reserve(tensors.size());
   for (const Tensor& tensor : tensors) names.push_back(tensor.name);
   throw UserError(fmt::format("{}: the kernel has no argument '{}'; arguments are {}", file.string(), name,
                               fmt::join(names, ", ")));

@@ -25,7 +25,7 @@ const Workload& workload(const Family& family) {
   for (const Registered& registered : kWorkloads) {
     if (registered.family == family.name) return registered.workload();
   }
-  throw UserError("monojit: " + std::string(family.name) + " has no host reference: it can be built, not verified");
+  throw UserError(std::string(family.name) + " has no host reference: it can be built, not verified");
 }
 
 }  // namespace monojit::kernels

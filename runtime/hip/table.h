@@ -43,6 +43,7 @@ class HipTable {
   /// A symbol that only some providers have; null where it is missing.
   void* optional_symbol(const char* name) const;
 
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declarator, no expression
 #define MONOJIT_HIP_FUNCTION(name, parameters) hipError_t(*name) parameters = nullptr;
 #include "runtime/hip/functions.inc"
 #undef MONOJIT_HIP_FUNCTION

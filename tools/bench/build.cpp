@@ -13,7 +13,8 @@ constexpr double kMsPerSecond = 1e3;
 void build(benchmark::State& state, const kernels::BuildKey& key, double runtime::BuildTimes::* stage) {
   const auto compiler = runtime::Compiler::open();
   (void)compiler->build(key, kBenchArch);  // pages in LLVM and comgr
-  for (auto _ : state) state.SetIterationTime(compiler->build(key, kBenchArch).record.times_ms.*stage / kMsPerSecond);
+  while (state.KeepRunning())
+    state.SetIterationTime(compiler->build(key, kBenchArch).record.times_ms.*stage / kMsPerSecond);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ void disk_hit(benchmark::State& state) {
   const TemporaryFolder folder;
   const kernels::BuildKey key = k1_key(1);
   runtime::Jit(folder.options()).get(key, kBenchArch);
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     runtime::Jit jit(folder.options());  // its memory is empty
     if (jit.get(key, kBenchArch).source != cache::Source::kDisk)
       return state.SkipWithError("the kernel was not found on disk");
@@ -45,7 +45,7 @@ void memory_hit(benchmark::State& state) {
   runtime::Jit jit({});
   const kernels::BuildKey key = k1_key(1);
   jit.get(key, kBenchArch);
-  for (auto _ : state) benchmark::DoNotOptimize(jit.get(key, kBenchArch));
+  while (state.KeepRunning()) benchmark::DoNotOptimize(jit.get(key, kBenchArch));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ void run_peak(benchmark::State& state, const Peak& peak) {
   EmulatorCounts before = launch();  // decodes the kernel
   double counted = 0;
   double seconds = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const EmulatorCounts after = launch();
     counted += static_cast<double>(after.*peak.counted - before.*peak.counted);
     seconds += after.seconds - before.seconds;
@@ -63,7 +63,7 @@ void run_k1(benchmark::State& state) {
   options.device = "emulator";
   options.arch = kBenchArch;
   (void)run_kernel(jit, k1_key(1), options);  // builds it
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const RunResult result = run_kernel(jit, k1_key(1), options);
     if (!result.verified) return state.SkipWithError("outputs differ from the reference");
     state.SetIterationTime(result.run_ms / kMsPerSecond);

@@ -49,7 +49,7 @@ void pack(benchmark::State& state) {
   const kernels::BuildKey key = k1_key(1);
   const runtime::LoadedKernel kernel(runtime::Device::at(noop_hip(), 0), unbuilt(key));
   const std::vector<ArgumentValue> values = some_values(key.family());
-  for (auto _ : state) kernel.launch(values, nullptr);
+  while (state.KeepRunning()) kernel.launch(values, nullptr);
 }
 
 }  // namespace

@@ -79,7 +79,9 @@ void dump(const Options& options) {
   const std::string arch = build_arch(options.build);
   kernels::validate(key, arch);
   const runtime::StageRequest all = {.emitted_ir = true, .optimised_ir = true, .isa = true, .metadata = true};
-  const runtime::Compiled built = runtime::Compiler::open()->compile(key, arch, all);
+  const auto compiler = runtime::Compiler::open();
+  (void)compiler->toolchain();  // a missing comgr is the machine's fault, and told before anything is built
+  const runtime::Compiled built = compiler->compile(key, arch, all);
   const std::string& symbol = built.kernel.record.symbol;
 
   Json json = {{"key", key.text()}, {"arch", arch}, {"symbol", symbol}};
