@@ -188,8 +188,10 @@ std::uint64_t untouched(Match match) {
 
 }  // namespace
 
-void check_lane_cases(std::span<const LaneCase> cases, Values values, const Settings& settings) {
-  Device device(settings);
+namespace {
+
+void check_on(HostIsa isa, std::span<const LaneCase> cases, Values values, const Settings& settings) {
+  Device device(settings, isa);
   Generator generator(values);
   const std::uint32_t lanes = kGroups * kLanes;
   const auto inputs = device.allocate<std::uint64_t>(std::size_t{lanes} * 4);
@@ -226,6 +228,14 @@ void check_lane_cases(std::span<const LaneCase> cases, Values values, const Sett
         }
       }
     }
+  }
+}
+
+}  // namespace
+
+void check_lane_cases(std::span<const LaneCase> cases, Values values, const Settings& settings) {
+  for (const HostIsa isa : {HostIsa::kX86V3, HostIsa::kX86V4}) {
+    if (host_has(isa)) check_on(isa, cases, values, settings);
   }
 }
 

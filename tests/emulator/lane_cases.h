@@ -46,7 +46,8 @@ struct LaneCase {
 /// Which values the lanes get.
 enum class Values : std::uint8_t { kIntegers, kFloats, kDoubles, kHalves };
 
-/// Runs all rows with EXEC full and with two partial masks, and reports the first wrong lane of each row to Catch2.
+/// Runs all rows with EXEC full and with two partial masks, on each instruction set that the host has, and reports the
+/// first wrong lane of each row to Catch2.
 void check_lane_cases(std::span<const LaneCase> cases, Values values, const Settings& settings = {});
 
 }  // namespace monojit::emulator::test

@@ -176,5 +176,30 @@ TEST_CASE("FP8 conversions take the chip's format and the half or byte that op_s
   CHECK(run(kMi355x, "v_cvt_scalef32_pk_fp4_f32 v4, v2, v3, 1.0 op_sel:[0,0,1,0]") == 0x1122c244);
 }
 
+TEST_CASE("blocks of 32 six-bit elements go there and back") {
+  Device device;
+  const auto out = device.allocate<float>(64 * 32);
+  // Element n of lane l is (n % 8) / 2, negative for odd lanes: exact in E2M3. Scale 2 on both ways.
+  std::string body = "  s_load_dwordx2 s[4:5], s[0:1], 0x0\n  v_and_b32 v1, 1, v0\n  v_lshlrev_b32 v1, 31, v1\n";
+  for (int n = 0; n < 16; ++n) {
+    body += fmt::format("  v_mov_b32 v{}, {:#x}\n  v_xor_b32 v{}, v1, v{}\n", 32 + n,
+                        std::bit_cast<std::uint32_t>((2 * n % 8) / 2.0f), 32 + n, 32 + n);
+    body += fmt::format("  v_mov_b32 v{}, {:#x}\n  v_xor_b32 v{}, v1, v{}\n", 48 + n,
+                        std::bit_cast<std::uint32_t>(((2 * n + 1) % 8) / 2.0f), 48 + n, 48 + n);
+  }
+  body +=
+      "  v_mov_b32 v3, 2.0\n  v_cvt_scalef32_2xpk16_fp6_f32 v[64:69], v[32:47], v[48:63], 2.0\n"
+      "  v_cvt_scalef32_pk32_f32_fp6 v[4:35], v[64:69], v3\n  v_lshlrev_b32 v1, 7, v0\n  s_waitcnt lgkmcnt(0)\n";
+  for (int n = 0; n < 32; n += 4)
+    body += fmt::format("  global_store_dwordx4 v1, v[{}:{}], s[4:5] offset:{}\n", 4 + n, 7 + n, 4 * n);
+  device.run({.body = body, .vgprs = 80}, {}, {out.address()});
+  for (std::uint32_t lane = 0; lane < 64; ++lane) {
+    for (std::uint32_t n = 0; n < 32; ++n) {
+      const float want = static_cast<float>(n % 8) / 2;
+      REQUIRE(out[32 * lane + n] == (lane % 2 != 0 ? -want : want));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace monojit::emulator::test

@@ -185,6 +185,34 @@ TEST_CASE("loads to LDS place lanes behind each other from M0") {
   for (std::uint32_t i = 0; i < 256; ++i) REQUIRE(wide[i] == at<std::uint32_t>(bytes.data(), 4 * i));
 }
 
+TEST_CASE("transposed LDS reads exchange elements inside groups of 16 lanes") {
+  const auto bytes = counting_bytes(1024);
+  struct Form {
+    const char* text;
+    std::uint32_t bits, words;
+  };
+  for (const Form& form : {Form{"ds_read_b64_tr_b16 v[4:5], v9", 16, 2}, Form{"ds_read_b64_tr_b8 v[4:5], v9", 8, 2},
+                           Form{"ds_read_b64_tr_b4 v[4:5], v9", 4, 2}, Form{"ds_read_b96_tr_b6 v[4:6], v9", 6, 3}}) {
+    const auto got = run_load(
+        "s_mov_b32 m0, 0\n global_load_lds_dwordx4 v[2:3], off\n s_waitcnt vmcnt(0)\n v_lshlrev_b32 v9, 4, v0\n " +
+            std::string(form.text),
+        16, kAll, 4096, 1024);
+    const std::uint32_t count = form.words * 32 / form.bits;
+    const auto bit_of = [](const auto& source, std::uint32_t bit) { return source[bit / 8] >> bit % 8 & 1; };
+    for (std::uint32_t lane = 0; lane < 64; ++lane) {
+      const auto* const result = reinterpret_cast<const std::uint8_t*>(&got[4 * lane]);
+      for (std::uint32_t n = 0; n < count; ++n) {
+        // Rows of `count` elements, one a lane, become columns.
+        const std::uint32_t source = lane / 16 * 16 + lane % 16 / count + n * 16 / count, element = lane % 16 % count;
+        for (std::uint32_t bit = 0; bit < form.bits; ++bit) {
+          INFO(form.text << " lane " << lane << " element " << n);
+          REQUIRE(bit_of(result, n * form.bits + bit) == bit_of(bytes, source * 128 + element * form.bits + bit));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("LDS stores and loads of every width agree") {
   Device device;
   const auto out = device.allocate<std::uint32_t>(64 * 8);

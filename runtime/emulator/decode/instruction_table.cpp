@@ -17,14 +17,14 @@ InstructionTable::InstructionTable(const ChipLimits& chip, HostIsa isa) {
     using namespace isa_v4;  // NOLINT(google-build-using-namespace): picks one of two equal sets of names
     add_all(vector_move_entries(), vector_wide_entries(), vector_short_entries(), vector_saturating_entries(),
             vector_float_entries(), vector_double_entries(), vector_convert_entries(), vector_fp8_entries(),
-            vector_compare_entries(), vector_packed_entries(), vector_step_entries(), lane_exchange_entries(),
-            buffer_entries(), flat_entries(), lds_entries());
+            vector_compare_entries(), vector_packed_entries(), vector_step_entries(), mx_block_entries(),
+            lane_exchange_entries(), buffer_entries(), flat_entries(), lds_entries());
   } else {
     using namespace isa_v3;  // NOLINT(google-build-using-namespace)
     add_all(vector_move_entries(), vector_wide_entries(), vector_short_entries(), vector_saturating_entries(),
             vector_float_entries(), vector_double_entries(), vector_convert_entries(), vector_fp8_entries(),
-            vector_compare_entries(), vector_packed_entries(), vector_step_entries(), lane_exchange_entries(),
-            buffer_entries(), flat_entries(), lds_entries());
+            vector_compare_entries(), vector_packed_entries(), vector_step_entries(), mx_block_entries(),
+            lane_exchange_entries(), buffer_entries(), flat_entries(), lds_entries());
   }
 }
 

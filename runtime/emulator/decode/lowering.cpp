@@ -194,10 +194,15 @@ void Lowering::lower_scalar(const Instruction& in, const Entry& entry) {
 void Lowering::lower_handler(const Instruction& in, const Entry& entry) {
   if (in.dpp || in.sdwa) throw Unsupported("DPP and SDWA are not possible here");
   std::array<u32, 4> offsets{};
+  u32 rows = 0;
   if (in.operands.size() > offsets.size()) throw Unsupported("has more operands than expected");
-  for (std::size_t i = 0; i < in.operands.size(); ++i) offsets[i] = source(in.operands[i], OperandType::k32).offset;
+  for (std::size_t i = 0; i < in.operands.size(); ++i) {
+    const Source operand = source(in.operands[i], OperandType::k32);
+    offsets[i] = operand.offset;
+    rows |= operand.row ? 1u << i : 0;
+  }
   add(entry.handlers[0], offsets[0], offsets[1], offsets[2], offsets[3],
-      in.mnemonic.starts_with("ds_") ? in.simm16() : 0);
+      in.mnemonic.starts_with("ds_") ? in.simm16() : 0, rows);
 }
 
 void Lowering::lower_branch(const Instruction& in, const Entry& entry) {

@@ -20,6 +20,7 @@ namespace monojit::emulator {
   std::span<const Entry> vector_compare_entries();    \
   std::span<const Entry> vector_packed_entries();     \
   std::span<const Entry> vector_step_entries();       \
+  std::span<const Entry> mx_block_entries();          \
   std::span<const Entry> lane_exchange_entries();     \
   std::span<const Entry> buffer_entries();            \
   std::span<const Entry> flat_entries();              \

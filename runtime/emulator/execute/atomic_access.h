@@ -81,7 +81,7 @@ template <class T>
 inline constexpr auto kFloatMax = [](T old, T data) { return data > old || old != old ? data : old; };
 
 inline constexpr auto kPackedHalfAdd = [](u32 old, u32 data) {
-  const auto half = [](u32 x) { return __builtin_bit_cast(f16, static_cast<u16>(x)); };
+  const auto half = [](u32 x) { return __builtin_bit_cast(Half, static_cast<u16>(x)); };
   const u16 low = __builtin_bit_cast(u16, half_add(half(old), half(data)));
   const u16 high = __builtin_bit_cast(u16, half_add(half(old >> 16), half(data >> 16)));
   return u32{low} | u32{high} << 16;

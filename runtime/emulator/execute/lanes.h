@@ -18,13 +18,6 @@
 
 namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
 
-/// A result with a carry (or other) bit a lane besides.
-template <class T>
-struct WithMask {
-  T value;
-  bool mask;
-};
-
 /// Parameters of a semantic that are no registers: op_sel bits of the instruction, the wave's MODE, the lane's number.
 struct Select {
   u32 bits;
@@ -41,17 +34,8 @@ template <class T>
 inline constexpr bool kIsRegister =
     !std::is_same_v<T, Select> && !std::is_same_v<T, Mode> && !std::is_same_v<T, LaneIndex>;
 
-/// The value a result leaves in rows, and whether it has a mask besides.
-template <class T>
-struct ResultOf {
-  using Value = T;
-  static constexpr bool kHasMask = false;
-};
-template <class T>
-struct ResultOf<WithMask<T>> {
-  using Value = T;
-  static constexpr bool kHasMask = true;
-};
+/// Stands for "no mask besides the value".
+struct NoMask {};
 
 MONOJIT_EMULATOR_INLINE void store_masked(u32* destination, const u32* source, u64 lanes) {
 #if defined(__AVX512F__)
@@ -114,6 +98,12 @@ struct RowOperand {
   }
 };
 
+/// MODE as a constant: a run-time flag in the loop would keep it from becoming vector code.
+template <bool kOverflow>
+struct ModeOperand {
+  MONOJIT_EMULATOR_INLINE Mode at(u32) const { return {kOverflow}; }
+};
+
 struct LaneOperand {
   MONOJIT_EMULATOR_INLINE LaneIndex at(u32 lane) const { return {lane}; }
 };
@@ -124,7 +114,7 @@ struct ScalarOperand {
   MONOJIT_EMULATOR_INLINE T at(u32) const { return value; }
 };
 
-template <class T, bool kIsRow>
+template <class T, bool kIsRow, bool kOverflow>
 MONOJIT_EMULATOR_INLINE auto read_operand(Wave& wave, [[maybe_unused]] const MicroOp* op, [[maybe_unused]] u32 offset,
                                           [[maybe_unused]] u32 staging) {
   if constexpr (std::is_same_v<T, Select>) {
@@ -132,7 +122,7 @@ MONOJIT_EMULATOR_INLINE auto read_operand(Wave& wave, [[maybe_unused]] const Mic
   } else if constexpr (std::is_same_v<T, LaneIndex>) {
     return LaneOperand{};
   } else if constexpr (std::is_same_v<T, Mode>) {
-    return ScalarOperand<Mode>{{(wave.mode & kModeFp16OverflowBit) != 0}};
+    return ModeOperand<kOverflow>{};
   } else if constexpr (std::is_same_v<T, bool>) {
     u32* const expanded = wave.worker->staging[staging];
     expand_mask(expanded, wave.pair(offset));
@@ -168,13 +158,14 @@ static_assert(kFirstMaskSource + 4 <= kStagingRows);
 template <class Result, class... Sources>
 inline constexpr bool kUsesDoubles = std::is_same_v<Result, double> || (std::is_same_v<Sources, double> || ...);
 
-template <auto kFunction, u32 kRowSources, class Result, class... Sources, std::size_t... kIndex>
+template <auto kFunction, auto kMask, u32 kRowSources, bool kOverflow, class Result, class... Sources,
+          std::size_t... kIndex>
 MONOJIT_EMULATOR_INLINE void run_lanes(Wave& wave, const MicroOp* op, Result (*)(Sources...),
                                        std::index_sequence<kIndex...>) {
-  using Value = typename ResultOf<Result>::Value;
+  constexpr bool kHasMask = !std::is_same_v<decltype(kMask), NoMask>;
   const u32 offsets[] = {op->a, op->b, op->c, op->imm, 0, 0};
-  const auto sources = std::make_tuple(
-      read_operand<Sources, (kRowSources >> kIndex & 1) != 0>(wave, op, offsets[kIndex], kFirstMaskSource + kIndex)...);
+  const auto sources = std::make_tuple(read_operand<Sources, (kRowSources >> kIndex & 1) != 0, kOverflow>(
+      wave, op, offsets[kIndex], kFirstMaskSource + kIndex)...);
   const u64 exec = wave.exec();
   u32* const masks = static_cast<u32*>(__builtin_assume_aligned(wave.worker->staging[kMaskStaging], kRowAlignment));
   if constexpr (std::is_same_v<Result, bool>) {
@@ -188,43 +179,45 @@ MONOJIT_EMULATOR_INLINE void run_lanes(Wave& wave, const MicroOp* op, Result (*)
     u32* const out = static_cast<u32*>(__builtin_assume_aligned(full ? destination : staged, kRowAlignment));
 #pragma GCC ivdep
     for (u32 i = 0; i < kLanes; ++i) {
-      const Result result = kFunction(std::get<kIndex>(sources).at(i)...);
-      if constexpr (ResultOf<Result>::kHasMask) {
-        put<Value>(out, i, result.value);
-        masks[i] = result.mask ? ~0u : 0u;
-      } else {
-        put<Value>(out, i, result);
-      }
+      // The mask first: the destination may be a source.
+      if constexpr (kHasMask) masks[i] = kMask(std::get<kIndex>(sources).at(i)...) ? ~0u : 0u;
+      put<Result>(out, i, kFunction(std::get<kIndex>(sources).at(i)...));
     }
-    if constexpr (ResultOf<Result>::kHasMask) wave.set_pair(op->aux, collect_mask(masks) & exec);
+    if constexpr (kHasMask) wave.set_pair(op->aux, collect_mask(masks) & exec);
     if (!full) {
       store_masked(destination, staged, exec);
-      if constexpr (sizeof(Value) == 8) store_masked(destination + kLanes, staged + kLanes, exec);
+      if constexpr (sizeof(Result) == 8) store_masked(destination + kLanes, staged + kLanes, exec);
     }
   }
 }
 
-template <auto kFunction, u32 kRowSources, class Result, class... Sources>
+template <auto kFunction, auto kMask, u32 kRowSources, class Result, class... Sources>
 [[gnu::noinline]] void run_lanes_apart(Wave& wave, const MicroOp* op, Result (*signature)(Sources...)) {
-  run_lanes<kFunction, kRowSources>(wave, op, signature, std::index_sequence_for<Sources...>{});
+  run_lanes<kFunction, kMask, kRowSources, false>(wave, op, signature, std::index_sequence_for<Sources...>{});
 }
 
-template <auto kFunction, u32 kRowSources, class Result, class... Sources>
+template <auto kFunction, auto kMask, u32 kRowSources, class Result, class... Sources>
 MONOJIT_EMULATOR_INLINE void run_signature(Wave& wave, const MicroOp* op, Result (*signature)(Sources...)) {
-  if constexpr (kUsesDoubles<typename ResultOf<Result>::Value, Sources...>) {
+  if constexpr (kUsesDoubles<Result, Sources...>) {
     if (wave.host_mode64 != wave.host_mode32) [[unlikely]] {
       _mm_setcsr(wave.host_mode64);
-      run_lanes_apart<kFunction, kRowSources>(wave, op, signature);
+      run_lanes_apart<kFunction, kMask, kRowSources>(wave, op, signature);
       _mm_setcsr(wave.host_mode32);
       return;
     }
   }
-  run_lanes<kFunction, kRowSources>(wave, op, signature, std::index_sequence_for<Sources...>{});
+  if constexpr ((std::is_same_v<Sources, Mode> || ...)) {
+    if ((wave.mode & kModeFp16OverflowBit) != 0) {
+      return run_lanes<kFunction, kMask, kRowSources, true>(wave, op, signature, std::index_sequence_for<Sources...>{});
+    }
+  }
+  run_lanes<kFunction, kMask, kRowSources, false>(wave, op, signature, std::index_sequence_for<Sources...>{});
 }
 
-template <auto kFunction, u32 kRowSources>
-void vector_handler(Wave& wave, const MicroOp* op) {
-  run_signature<kFunction, kRowSources>(wave, op, +kFunction);
+// Flat, because a semantic that stays a call keeps its loop from becoming vector code.
+template <auto kFunction, auto kMask, u32 kRowSources>
+[[gnu::flatten]] void vector_handler(Wave& wave, const MicroOp* op) {
+  run_signature<kFunction, kMask, kRowSources>(wave, op, +kFunction);
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
@@ -244,7 +237,7 @@ consteval OperandType operand_type() {
 }
 
 /// Handlers for each useful set of row sources: all of one source; with more, those with at least one row.
-template <auto kFunction, class Result, class... Sources>
+template <auto kFunction, auto kMask, class Result, class... Sources>
 consteval void fill_vector_entry(Entry& entry, Result (*)(Sources...)) {
   constexpr u32 kRegisters = ((kIsRegister<Sources> ? 1 : 0) + ... + 0);
   constexpr u32 kValueSources = ((kIsRegister<Sources> && !std::is_same_v<Sources, bool> ? 1 : 0) + ... + 0);
@@ -253,22 +246,20 @@ consteval void fill_vector_entry(Entry& entry, Result (*)(Sources...)) {
   entry.source_count = kRegisters;
   for (u32 i = 0; i < kRegisters; ++i) entry.sources[i] = kTypes[i];
   static_assert(kValueSources <= 3, "mask sources come last");
-  if constexpr (std::is_same_v<Result, bool>) {
-    entry.mask_result = true;
-  } else {
-    entry.result = operand_type<typename ResultOf<Result>::Value>();
-    entry.mask_result = ResultOf<Result>::kHasMask;
-  }
+  if constexpr (!std::is_same_v<Result, bool>) entry.result = operand_type<Result>();
+  entry.mask_result = std::is_same_v<Result, bool> || !std::is_same_v<decltype(kMask), NoMask>;
   [&]<std::size_t... kSets>(std::index_sequence<kSets...>) {
-    ((entry.handlers[kSets] = kValueSources == 1 || kSets != 0 ? &vector_handler<kFunction, kSets> : nullptr), ...);
+    ((entry.handlers[kSets] = kValueSources == 1 || kSets != 0 ? &vector_handler<kFunction, kMask, kSets> : nullptr),
+     ...);
   }(std::make_index_sequence<std::size_t{1} << kValueSources>{});
 }
 
-/// A table row for a vector operation given as a captureless lambda over one lane.
-template <auto kFunction>
+/// A table row for a vector operation given as captureless lambdas over one lane: the value (or a comparison's
+/// outcome), and optionally the bit of a lane mask that the operation writes besides.
+template <auto kFunction, auto kMask = NoMask{}>
 consteval Entry vector(std::string_view mnemonic, u16 flags = 0) {
   Entry entry{.mnemonic = mnemonic, .form = Form::kVector, .flags = flags, .count = CountClass::kVector};
-  fill_vector_entry<kFunction>(entry, +kFunction);
+  fill_vector_entry<kFunction, kMask>(entry, +kFunction);
   if (entry.result == OperandType::kNone) entry.form = Form::kCompare;
   return entry;
 }

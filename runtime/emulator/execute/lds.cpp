@@ -81,6 +81,40 @@ void count_lanes(Wave& wave, const MicroOp* op) {
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
+/// ds_read_b64_tr_*: each lane reads kWords words; inside each group of 16 lanes the elements of kBits are transposed:
+/// lane l's element n is element l % E of lane l / E + n * 16 / E, where a lane holds E elements.
+template <u32 kBits, u32 kWords>
+void read_transposed(Wave& wave, const MicroOp* op) {
+  constexpr u32 kCount = kWords * 32 / kBits;
+  constexpr u32 kGroup = 16;
+  const u64 exec = wave.exec();
+  if (exec == 0) MONOJIT_EMULATOR_NEXT(wave, op);
+  u32* const offsets = wave.worker->staging[kOffsetStaging];
+  u32* const read = wave.worker->staging[kWideStaging];  // kWords rows
+  const u32* const address = wave.row(op->a);
+  for (u32 i = 0; i < kLanes; ++i) offsets[i] = address[i] + op->imm;
+  for (u32 i = 0; i < kLanes * kWords; ++i) read[i] = 0;
+  access_lds<LoadWords<kWords>>(wave, op, read, nullptr, offsets, exec);
+  const auto element = [&](u32 lane, u32 index) {
+    const u32 bit = index * kBits;
+    u64 pair = read[bit / 32 * kLanes + lane];
+    if (bit / 32 + 1 < kWords) pair |= u64{read[(bit / 32 + 1) * kLanes + lane]} << 32;
+    return pair >> (bit % 32) & ((u64{1} << kBits) - 1);
+  };
+  u32* const result = wave.row(op->dst);
+  for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
+    const u32 in_group = lane % kGroup;
+    u128 packed = 0;
+    for (u32 i = 0; i < kCount; ++i) {
+      const u32 source = lane - in_group + in_group / kCount + i * (kGroup / kCount);
+      packed |= u128{element(source, in_group % kCount)} << (i * kBits);
+    }
+    for (u32 i = 0; i < kWords; ++i) result[i * kLanes + lane] = static_cast<u32>(packed >> (32 * i));
+  }
+  MONOJIT_EMULATOR_NEXT(wave, op);
+}
+
 // offset0/offset1 of pair forms count elements; st64 forms count 64 elements.
 constexpr u8 kElement = 1, kElement64 = 64;
 
@@ -164,6 +198,10 @@ constexpr Entry kEntries[] = {
     MONOJIT_LDS_ATOMIC("max", "_f64", double, kFloatMax<double>),
     MONOJIT_LDS_ATOMIC("pk_add", "_f16", u32, kPackedHalfAdd),
     MONOJIT_LDS_ATOMIC("pk_add", "_bf16", u32, kPackedBrainAdd),
+    lds("ds_read_b64_tr_b16", 2, 0, read_transposed<16, 2>),
+    lds("ds_read_b64_tr_b8", 2, 0, read_transposed<8, 2>),
+    lds("ds_read_b64_tr_b4", 2, 0, read_transposed<4, 2>),
+    lds("ds_read_b96_tr_b6", 3, 0, read_transposed<6, 3>),
     lds("ds_append", 1, 0, count_lanes<true>),
     lds("ds_consume", 1, 0, count_lanes<false>),
 };

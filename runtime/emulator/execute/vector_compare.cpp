@@ -31,23 +31,26 @@ MONOJIT_EMULATOR_INLINE bool half_in_class(u16 x, u32 classes) {
   return in_class(sign | widened, classes);
 }
 
-#define MONOJIT_FLOAT_COMPARES(type, suffix, widened)                                                                 \
-  vector<[](type, type) { return false; }>("v_cmp_f_" suffix),                                                        \
-      vector<[](type a, type b) { return widened(a) < widened(b); }>("v_cmp_lt_" suffix),                             \
-      vector<[](type a, type b) { return widened(a) == widened(b); }>("v_cmp_eq_" suffix),                            \
-      vector<[](type a, type b) { return widened(a) <= widened(b); }>("v_cmp_le_" suffix),                            \
-      vector<[](type a, type b) { return widened(a) > widened(b); }>("v_cmp_gt_" suffix),                             \
-      vector<[](type a, type b) { return widened(a) < widened(b) || widened(a) > widened(b); }>("v_cmp_lg_" suffix),  \
-      vector<[](type a, type b) { return widened(a) >= widened(b); }>("v_cmp_ge_" suffix),                            \
-      vector<[](type a, type b) { return widened(a) == widened(a) && widened(b) == widened(b); }>("v_cmp_o_" suffix), \
-      vector<[](type a, type b) { return widened(a) != widened(a) || widened(b) != widened(b); }>("v_cmp_u_" suffix), \
-      vector<[](type a, type b) { return !(widened(a) >= widened(b)); }>("v_cmp_nge_" suffix),                        \
-      vector<[](type a, type b) { return !(widened(a) < widened(b) || widened(a) > widened(b)); }>(                   \
-          "v_cmp_nlg_" suffix),                                                                                       \
-      vector<[](type a, type b) { return !(widened(a) > widened(b)); }>("v_cmp_ngt_" suffix),                         \
-      vector<[](type a, type b) { return !(widened(a) <= widened(b)); }>("v_cmp_nle_" suffix),                        \
-      vector<[](type a, type b) { return widened(a) != widened(b); }>("v_cmp_neq_" suffix),                           \
-      vector<[](type a, type b) { return !(widened(a) < widened(b)); }>("v_cmp_nlt_" suffix),                         \
+#define MONOJIT_FLOAT_COMPARES(type, suffix, widened)                                                          \
+  vector<[](type, type) { return false; }>("v_cmp_f_" suffix),                                                 \
+      vector<[](type a, type b) -> bool { return widened(a) < widened(b); }>("v_cmp_lt_" suffix),              \
+      vector<[](type a, type b) -> bool { return widened(a) == widened(b); }>("v_cmp_eq_" suffix),             \
+      vector<[](type a, type b) -> bool { return widened(a) <= widened(b); }>("v_cmp_le_" suffix),             \
+      vector<[](type a, type b) -> bool { return widened(a) > widened(b); }>("v_cmp_gt_" suffix),              \
+      vector<[](type a, type b) -> bool { return (widened(a) < widened(b)) | (widened(a) > widened(b)); }>(    \
+          "v_cmp_lg_" suffix),                                                                                 \
+      vector<[](type a, type b) -> bool { return widened(a) >= widened(b); }>("v_cmp_ge_" suffix),             \
+      vector<[](type a, type b) -> bool { return (widened(a) == widened(a)) & (widened(b) == widened(b)); }>(  \
+          "v_cmp_o_" suffix),                                                                                  \
+      vector<[](type a, type b) -> bool { return (widened(a) != widened(a)) | (widened(b) != widened(b)); }>(  \
+          "v_cmp_u_" suffix),                                                                                  \
+      vector<[](type a, type b) -> bool { return !(widened(a) >= widened(b)); }>("v_cmp_nge_" suffix),         \
+      vector<[](type a, type b) -> bool { return !((widened(a) < widened(b)) | (widened(a) > widened(b))); }>( \
+          "v_cmp_nlg_" suffix),                                                                                \
+      vector<[](type a, type b) -> bool { return !(widened(a) > widened(b)); }>("v_cmp_ngt_" suffix),          \
+      vector<[](type a, type b) -> bool { return !(widened(a) <= widened(b)); }>("v_cmp_nle_" suffix),         \
+      vector<[](type a, type b) -> bool { return widened(a) != widened(b); }>("v_cmp_neq_" suffix),            \
+      vector<[](type a, type b) -> bool { return !(widened(a) < widened(b)); }>("v_cmp_nlt_" suffix),          \
       vector<[](type, type) { return true; }>("v_cmp_tru_" suffix)
 
 #define MONOJIT_INTEGER_COMPARES(type, suffix)                           \
@@ -67,7 +70,7 @@ constexpr Entry kEntries[] = {
     MONOJIT_INTEGER_COMPARES(u32, "u32"),
     MONOJIT_INTEGER_COMPARES(i64, "i64"),
     MONOJIT_INTEGER_COMPARES(u64, "u64"),
-    MONOJIT_FLOAT_COMPARES(f16, "f16", widen),
+    MONOJIT_FLOAT_COMPARES(Half, "f16", widen),
     MONOJIT_FLOAT_COMPARES(float, "f32", ),
     MONOJIT_FLOAT_COMPARES(double, "f64", ),
     vector<[](u16 a, u32 b) { return half_in_class(a, b); }>("v_cmp_class_f16"),

@@ -1,4 +1,4 @@
-// Conversions between integers, f16, bf16, f32, FP8 and the MX formats.
+// Conversions between integers, Half, bf16, f32, FP8 and the MX formats.
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/half.h"
 #include "runtime/emulator/execute/lanes.h"
@@ -34,20 +34,20 @@ constexpr Entry kEntries[] = {
     vector<[](u32 a) { return n::f32_from_byte(a, 1); }>("v_cvt_f32_ubyte1"),
     vector<[](u32 a) { return n::f32_from_byte(a, 2); }>("v_cvt_f32_ubyte2"),
     vector<[](u32 a) { return n::f32_from_byte(a, 3); }>("v_cvt_f32_ubyte3"),
-    vector<[](f16 a) { return widen(a); }>("v_cvt_f32_f16"),
+    vector<[](Half a) { return widen(a); }>("v_cvt_f32_f16"),
     vector<[](u32 a, Mode mode) { return static_cast<u16>(n::encode_f16(a, mode.fp16_ovfl)); }>("v_cvt_f16_f32"),
     vector<[](i16 a) { return narrow(static_cast<float>(a)); }>("v_cvt_f16_i16"),
     vector<[](u16 a) { return narrow(static_cast<float>(a)); }>("v_cvt_f16_u16"),
-    vector<[](f16 a) {
+    vector<[](Half a) {
       const i32 value = n::i32_from_f32(half_bits(a));
       return static_cast<i16>(value > 32767 ? 32767 : value < -32768 ? -32768 : value);
     }>("v_cvt_i16_f16"),
-    vector<[](f16 a) {
+    vector<[](Half a) {
       const u32 value = n::u32_from_f32(half_bits(a));
       return static_cast<u16>(value > 65535 ? 65535 : value);
     }>("v_cvt_u16_f16"),
-    vector<[](f16 a) { return static_cast<i16>(normalised(widen(a), -1.0f, 32767.0f)); }>("v_cvt_norm_i16_f16"),
-    vector<[](f16 a) { return static_cast<u16>(normalised(widen(a), 0.0f, 65535.0f)); }>("v_cvt_norm_u16_f16"),
+    vector<[](Half a) { return static_cast<i16>(normalised(widen(a), -1.0f, 32767.0f)); }>("v_cvt_norm_i16_f16"),
+    vector<[](Half a) { return static_cast<u16>(normalised(widen(a), 0.0f, 65535.0f)); }>("v_cvt_norm_u16_f16"),
     vector<[](u32 a, u32 b) { return n::encode_f16_pair_towards_zero(a, b); }>("v_cvt_pkrtz_f16_f32"),
     vector<[](float a, float b) {
       return pack16(static_cast<u32>(normalised(a, -1.0f, 32767.0f)), static_cast<u32>(normalised(b, -1.0f, 32767.0f)));

@@ -32,9 +32,10 @@ constexpr Entry kEntries[] = {
     vector<[](double a) { return as_double(n::frexp_mantissa(as_bits(a))); }>("v_frexp_mant_f64"),
     vector<[](double a, i32 b) { return as_double(n::ldexp_f64(as_bits(a), b)); }>("v_ldexp_f64"),
     vector<[](double a, double b, double c) {
-      const auto result = n::div_scale(as_bits(a), as_bits(b), as_bits(c));
-      return WithMask<double>{as_double(result.value), result.vcc};
-    }>("v_div_scale_f64"),
+      return as_double(n::div_scale(as_bits(a), as_bits(b), as_bits(c)).value);
+    },
+           [](double a, double b, double c) { return n::div_scale(as_bits(a), as_bits(b), as_bits(c)).vcc; }>(
+        "v_div_scale_f64"),
     vector<[](double a, double b, double c, bool vcc) {
       return as_double(n::div_fmas(as_bits(a), as_bits(b), as_bits(c), vcc));
     }>("v_div_fmas_f64", kVccSource),

@@ -57,10 +57,8 @@ constexpr Entry kEntries[] = {
     vector<[](u32 a) { return n::frexp_exponent(a); }>("v_frexp_exp_i32_f32"),
     vector<[](u32 a) { return n::frexp_mantissa(a); }>("v_frexp_mant_f32"),
     vector<[](u32 a, i32 b) { return n::ldexp_f32(a, b); }>("v_ldexp_f32"),
-    vector<[](u32 a, u32 b, u32 c) {
-      const auto result = n::div_scale(a, b, c);
-      return WithMask<u32>{result.value, result.vcc};
-    }>("v_div_scale_f32"),
+    vector<[](u32 a, u32 b, u32 c) { return n::div_scale(a, b, c).value; },
+           [](u32 a, u32 b, u32 c) { return n::div_scale(a, b, c).vcc; }>("v_div_scale_f32"),
     vector<[](u32 a, u32 b, u32 c, bool vcc) { return n::div_fmas(a, b, c, vcc); }>("v_div_fmas_f32", kVccSource),
     vector<[](u32 a, u32 b, u32 c) { return n::div_fixup(a, b, c); }>("v_div_fixup_f32"),
     vector<[](float x, float y, float z) {

@@ -45,13 +45,25 @@ MONOJIT_EMULATOR_INLINE u32 byte_distances(u32 a, u32 b) {
          distance(byte_of(a, 2), byte_of(b, 2)) + distance(byte_of(a, 3), byte_of(b, 3));
 }
 
+/// All ones where the condition holds: selection without branches, which the compiler turns into vector code.
+MONOJIT_EMULATOR_INLINE u32 when(bool condition) { return condition ? ~0u : 0u; }
+
 /// One result byte of v_perm_b32: 0..7 a byte of {high, low}, 8..11 a sign, 12 zero, from 13 on 0xff.
 MONOJIT_EMULATOR_INLINE u32 permuted_byte(u32 high, u32 low, u32 selector) {
-  const u32 word = (selector & 4) != 0 ? high : low;
-  const u32 picked = word >> (8 * (selector & 3)) & 0xff;
-  const u32 signed_word = (selector & 2) != 0 ? high : low;
-  const u32 sign = (signed_word >> ((selector & 1) != 0 ? 31 : 15) & 1) * 0xff;
-  return selector < 8 ? picked : selector < 12 ? sign : selector == 12 ? 0 : 0xff;
+  const u32 in_high = when((selector & 4) != 0);
+  const u32 picked = ((high & in_high) | (low & ~in_high)) >> (8 * (selector & 3)) & 0xff;
+  const u32 sign_in_high = when((selector & 2) != 0);
+  const u32 sign_word = (high & sign_in_high) | (low & ~sign_in_high);
+  const u32 sign = (sign_word >> (15 + 16 * (selector & 1)) & 1) * 0xff;
+  return (picked & when(selector < 8)) | (sign & when(selector - 8 < 4)) | (0xff & when(selector > 12));
+}
+
+// Carries and borrows by bits: GCC reads `a + b < a` as an overflow test, which it does not vectorise.
+MONOJIT_EMULATOR_INLINE bool carry_of(u32 a, u32 b, u32 sum) {
+  return static_cast<i32>((a & b) | ((a | b) & ~sum)) < 0;
+}
+MONOJIT_EMULATOR_INLINE bool borrow_of(u32 a, u32 b, u32 difference) {
+  return static_cast<i32>((~a & b) | ((~a | b) & difference)) < 0;
 }
 
 template <class T>
@@ -67,7 +79,10 @@ MONOJIT_EMULATOR_INLINE T median(T a, T b, T c) {
   return larger(smaller(a, b), smaller(larger(a, b), c));
 }
 
-using Carry = WithMask<u32>;
+MONOJIT_EMULATOR_INLINE u32 sum_of(u32 a, u32 b, bool carry) { return a + b + (carry ? 1u : 0u); }
+MONOJIT_EMULATOR_INLINE u32 difference_of(u32 a, u32 b, bool borrow) { return a - b - (borrow ? 1u : 0u); }
+MONOJIT_EMULATOR_INLINE bool carries(u32 a, u32 b, bool carry) { return carry_of(a, b, sum_of(a, b, carry)); }
+MONOJIT_EMULATOR_INLINE bool borrows(u32 a, u32 b, bool borrow) { return borrow_of(a, b, difference_of(a, b, borrow)); }
 
 constexpr Entry kEntries[] = {
     vector<[](u32 a) { return a; }>("v_mov_b32"),
@@ -114,22 +129,18 @@ constexpr Entry kEntries[] = {
     vector<[](u32 a, u32 b) { return a + b; }>("v_add_i32"),
     vector<[](u32 a, u32 b) { return a - b; }>("v_sub_i32"),
     vector<[](u32 a, u32 b, u32 c) { return a + b + c; }>("v_add3_u32"),
-    vector<[](u32 a, u32 b) { return Carry{a + b, a + b < a}; }>("v_add_co_u32"),
-    vector<[](u32 a, u32 b) { return Carry{a - b, a < b}; }>("v_sub_co_u32"),
-    vector<[](u32 a, u32 b) { return Carry{b - a, b < a}; }>("v_subrev_co_u32"),
-    vector<[](u32 a, u32 b, bool c) {
-      const u32 partial = a + b;
-      const u32 sum = partial + (c ? 1u : 0u);
-      return Carry{sum, partial < a || sum < partial};
-    }>("v_addc_co_u32"),
-    vector<[](u32 a, u32 b, bool c) {
-      const u32 borrow = c ? 1u : 0u;
-      return Carry{a - b - borrow, a < b || (a == b && c)};
-    }>("v_subb_co_u32"),
-    vector<[](u32 a, u32 b, bool c) {
-      const u32 borrow = c ? 1u : 0u;
-      return Carry{b - a - borrow, b < a || (a == b && c)};
-    }>("v_subbrev_co_u32"),
+    vector<[](u32 a, u32 b) { return sum_of(a, b, false); }, [](u32 a, u32 b) { return carries(a, b, false); }>(
+        "v_add_co_u32"),
+    vector<[](u32 a, u32 b) { return difference_of(a, b, false); }, [](u32 a, u32 b) { return borrows(a, b, false); }>(
+        "v_sub_co_u32"),
+    vector<[](u32 a, u32 b) { return difference_of(b, a, false); }, [](u32 a, u32 b) { return borrows(b, a, false); }>(
+        "v_subrev_co_u32"),
+    vector<[](u32 a, u32 b, bool c) { return sum_of(a, b, c); }, [](u32 a, u32 b, bool c) { return carries(a, b, c); }>(
+        "v_addc_co_u32"),
+    vector<[](u32 a, u32 b, bool c) { return difference_of(a, b, c); },
+           [](u32 a, u32 b, bool c) { return borrows(a, b, c); }>("v_subb_co_u32"),
+    vector<[](u32 a, u32 b, bool c) { return difference_of(b, a, c); },
+           [](u32 a, u32 b, bool c) { return borrows(b, a, c); }>("v_subbrev_co_u32"),
     vector<[](u32 a, u32 b) { return a * b; }>("v_mul_lo_u32"),
     vector<[](u32 a, u32 b) { return static_cast<u32>(u64{a} * b >> 32); }>("v_mul_hi_u32"),
     vector<[](i32 a, i32 b) { return static_cast<i32>(i64{a} * b >> 32); }>("v_mul_hi_i32"),

@@ -1,4 +1,4 @@
-// VOP3P on 16-bit pairs, mixed f16/f32, dot products, and conversions whose op_sel is an operand of the semantic.
+// VOP3P on 16-bit pairs, mixed Half/f32, dot products, and conversions whose op_sel is an operand of the semantic.
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/half.h"
 #include "runtime/emulator/execute/lanes.h"
@@ -42,7 +42,7 @@ consteval Entry packed3(std::string_view mnemonic) {
   return vector<[](u32 a, u32 b, u32 c) { return both<T, kFunction>(a, b, c); }>(mnemonic, kPacked);
 }
 
-/// A source of v_mad_mix_*: the f32 itself, or the f16 half that op_sel names where op_sel_hi is set. The lowering
+/// A source of v_mad_mix_*: the f32 itself, or the Half half that op_sel names where op_sel_hi is set. The lowering
 /// passes op_sel in bits 0..2, op_sel_hi in 3..5; neg and abs in 6..8 and 9..11.
 MONOJIT_EMULATOR_INLINE float mix_source(u32 x, Select select, u32 index) {
   const u32 half = select.bit(index) ? x >> 16 : x & 0xffff;
@@ -95,16 +95,16 @@ MONOJIT_EMULATOR_INLINE u32 truth_table(u32 a, u32 b, u32 c, Select table) {
 }
 
 constexpr Entry kEntries[] = {
-    packed2<f16, [](f16 a, f16 b) { return half_add(a, b); }>("v_pk_add_f16"),
-    packed2<f16, [](f16 a, f16 b) { return half_mul(a, b); }>("v_pk_mul_f16"),
-    packed3<f16, [](f16 a, f16 b, f16 c) { return half_fma(a, b, c); }>("v_pk_fma_f16"),
-    packed2<f16, [](f16 a, f16 b) { return half_min(a, b); }>("v_pk_min_f16"),
-    packed2<f16, [](f16 a, f16 b) { return half_max(a, b); }>("v_pk_max_f16"),
-    packed3<f16,
-            [](f16 a, f16 b, f16 c) { return half_from_bits(n::minimum3(half_bits(a), half_bits(b), half_bits(c))); }>(
+    packed2<Half, [](Half a, Half b) { return half_add(a, b); }>("v_pk_add_f16"),
+    packed2<Half, [](Half a, Half b) { return half_mul(a, b); }>("v_pk_mul_f16"),
+    packed3<Half, [](Half a, Half b, Half c) { return half_fma(a, b, c); }>("v_pk_fma_f16"),
+    packed2<Half, [](Half a, Half b) { return half_min(a, b); }>("v_pk_min_f16"),
+    packed2<Half, [](Half a, Half b) { return half_max(a, b); }>("v_pk_max_f16"),
+    packed3<Half, [](Half a, Half b,
+                     Half c) { return half_from_bits(n::minimum3(half_bits(a), half_bits(b), half_bits(c))); }>(
         "v_pk_minimum3_f16"),
-    packed3<f16,
-            [](f16 a, f16 b, f16 c) { return half_from_bits(n::maximum3(half_bits(a), half_bits(b), half_bits(c))); }>(
+    packed3<Half, [](Half a, Half b,
+                     Half c) { return half_from_bits(n::maximum3(half_bits(a), half_bits(b), half_bits(c))); }>(
         "v_pk_maximum3_f16"),
     packed2<u16, [](u16 a, u16 b) { return static_cast<u16>(a + b); }>("v_pk_add_u16"),
     packed2<u16, [](u16 a, u16 b) { return static_cast<u16>(a - b); }>("v_pk_sub_u16"),

@@ -1,4 +1,4 @@
-// VOP1, VOP2, VOP3: f16 and 16-bit integers. Results take the low half of a row; the upper half becomes zero.
+// VOP1, VOP2, VOP3: Half and 16-bit integers. Results take the low half of a row; the upper half becomes zero.
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/half.h"
 #include "runtime/emulator/execute/lanes.h"
@@ -24,54 +24,56 @@ MONOJIT_EMULATOR_INLINE T median(T a, T b, T c) {
   return larger(smaller(a, b), smaller(larger(a, b), c));
 }
 
-/// An f16 function that numerics has for f32 bits.
+/// An Half function that numerics has for f32 bits.
 template <auto kFunction>
-MONOJIT_EMULATOR_INLINE f16 through_f32(f16 a) {
+MONOJIT_EMULATOR_INLINE Half through_f32(Half a) {
   return half_from_bits(kFunction(half_bits(a)));
 }
 
-MONOJIT_EMULATOR_INLINE i32 frexp_exponent_16(f16 a) {
+MONOJIT_EMULATOR_INLINE i32 frexp_exponent_16(Half a) {
   return n::is_zero(half_bits(a)) ? 0 : n::frexp_exponent(half_bits(a));
 }
 
 constexpr Entry kEntries[] = {
-    vector<[](f16 a, f16 b) { return half_add(a, b); }>("v_add_f16"),
-    vector<[](f16 a, f16 b) { return half_sub(a, b); }>("v_sub_f16"),
-    vector<[](f16 a, f16 b) { return half_sub(b, a); }>("v_subrev_f16"),
-    vector<[](f16 a, f16 b) { return half_mul(a, b); }>("v_mul_f16"),
-    vector<[](f16 a, f16 b, f16 c) { return half_fma(a, b, c); }>("v_fma_f16"),
-    vector<[](f16 a, f16 b, f16 c) { return half_fma(a, b, c); }>("v_fmac_f16", kTied),
-    vector<[](f16 a, f16 b, f16 c) { return half_add(half_mul(a, b), c); }>("v_mad_f16"),
-    vector<[](f16 a, f16 b, f16 c) { return half_add(half_mul(a, b), c); }>("v_mac_f16", kTied),
-    vector<[](f16 a, f16 b, f16 c) { return half_add(half_mul(a, b), c); }>("v_madak_f16"),
-    vector<[](f16 a, f16 b, f16 c) { return half_add(half_mul(a, b), c); }>("v_madmk_f16"),
-    vector<[](f16 a, f16 b) { return half_min(a, b); }>("v_min_f16"),
-    vector<[](f16 a, f16 b) { return half_max(a, b); }>("v_max_f16"),
-    vector<[](f16 a, f16 b, f16 c) { return half_min(half_min(a, b), c); }>("v_min3_f16"),
-    vector<[](f16 a, f16 b, f16 c) { return half_max(half_max(a, b), c); }>("v_max3_f16"),
-    vector<[](f16 a, f16 b, f16 c) { return half_from_bits(n::med3_f32(half_bits(a), half_bits(b), half_bits(c))); }>(
-        "v_med3_f16"),
-    vector<[](f16 a) { return through_f32<[](u32 x) { return n::rndne(x); }>(a); }>("v_rndne_f16"),
-    vector<[](f16 a) { return through_f32<[](u32 x) { return n::floor(x); }>(a); }>("v_floor_f16"),
-    vector<[](f16 a) { return through_f32<[](u32 x) { return n::ceil(x); }>(a); }>("v_ceil_f16"),
-    vector<[](f16 a) { return through_f32<[](u32 x) { return n::trunc(x); }>(a); }>("v_trunc_f16"),
-    vector<[](f16 a) {
+    vector<[](Half a, Half b) { return half_add(a, b); }>("v_add_f16"),
+    vector<[](Half a, Half b) { return half_sub(a, b); }>("v_sub_f16"),
+    vector<[](Half a, Half b) { return half_sub(b, a); }>("v_subrev_f16"),
+    vector<[](Half a, Half b) { return half_mul(a, b); }>("v_mul_f16"),
+    vector<[](Half a, Half b, Half c) { return half_fma(a, b, c); }>("v_fma_f16"),
+    vector<[](Half a, Half b, Half c) { return half_fma(a, b, c); }>("v_fmac_f16", kTied),
+    vector<[](Half a, Half b, Half c) { return half_add(half_mul(a, b), c); }>("v_mad_f16"),
+    vector<[](Half a, Half b, Half c) { return half_add(half_mul(a, b), c); }>("v_mac_f16", kTied),
+    vector<[](Half a, Half b, Half c) { return half_add(half_mul(a, b), c); }>("v_madak_f16"),
+    vector<[](Half a, Half b, Half c) { return half_add(half_mul(a, b), c); }>("v_madmk_f16"),
+    vector<[](Half a, Half b) { return half_min(a, b); }>("v_min_f16"),
+    vector<[](Half a, Half b) { return half_max(a, b); }>("v_max_f16"),
+    vector<[](Half a, Half b, Half c) { return half_min(half_min(a, b), c); }>("v_min3_f16"),
+    vector<[](Half a, Half b, Half c) { return half_max(half_max(a, b), c); }>("v_max3_f16"),
+    vector<[](Half a, Half b, Half c) {
+      return half_from_bits(n::med3_f32(half_bits(a), half_bits(b), half_bits(c)));
+    }>("v_med3_f16"),
+    vector<[](Half a) { return through_f32<[](u32 x) { return n::rndne(x); }>(a); }>("v_rndne_f16"),
+    vector<[](Half a) { return through_f32<[](u32 x) { return n::floor(x); }>(a); }>("v_floor_f16"),
+    vector<[](Half a) { return through_f32<[](u32 x) { return n::ceil(x); }>(a); }>("v_ceil_f16"),
+    vector<[](Half a) { return through_f32<[](u32 x) { return n::trunc(x); }>(a); }>("v_trunc_f16"),
+    vector<[](Half a) {
       const float x = widen(a);
-      const f16 part = narrow(x - __builtin_floorf(x));
-      return widen(part) >= 1.0f ? std::bit_cast<f16>(u16{0x3bff}) : part;
+      const Half part = narrow(x - __builtin_floorf(x));
+      return widen(part) >= 1.0f ? std::bit_cast<Half>(u16{0x3bff}) : part;
     }>("v_fract_f16"),
-    vector<[](f16 a) { return through_f32<[](u32 x) { return n::rcp_f32(x); }>(a); }>("v_rcp_f16"),
-    vector<[](f16 a) { return through_f32<[](u32 x) { return n::sqrt_f32(x); }>(a); }>("v_sqrt_f16"),
-    vector<[](f16 a) { return through_f32<[](u32 x) { return n::rsq_f32(x); }>(a); }>("v_rsq_f16"),
-    vector<[](f16 a) { return through_f32<[](u32 x) { return n::exp2_f32(x); }>(a); }>("v_exp_f16"),
-    vector<[](f16 a) { return through_f32<[](u32 x) { return n::log2_f32(x); }>(a); }>("v_log_f16"),
-    vector<[](f16 a) { return through_f32<[](u32 x) { return n::sin_f32(x); }>(a); }>("v_sin_f16"),
-    vector<[](f16 a) { return through_f32<[](u32 x) { return n::cos_f32(x); }>(a); }>("v_cos_f16"),
-    vector<[](f16 a) { return static_cast<i16>(frexp_exponent_16(a)); }>("v_frexp_exp_i16_f16"),
-    vector<[](f16 a) { return through_f32<[](u32 x) { return n::frexp_mantissa(x); }>(a); }>("v_frexp_mant_f16"),
-    vector<[](f16 a, i16 b) { return half_from_bits(n::ldexp_f32(half_bits(a), b)); }>("v_ldexp_f16"),
-    vector<[](f16 q, f16 d, f16 c) { return half_from_bits(n::div_fixup(half_bits(q), half_bits(d), half_bits(c))); }>(
-        "v_div_fixup_f16"),
+    vector<[](Half a) { return through_f32<[](u32 x) { return n::rcp_f32(x); }>(a); }>("v_rcp_f16"),
+    vector<[](Half a) { return through_f32<[](u32 x) { return n::sqrt_f32(x); }>(a); }>("v_sqrt_f16"),
+    vector<[](Half a) { return through_f32<[](u32 x) { return n::rsq_f32(x); }>(a); }>("v_rsq_f16"),
+    vector<[](Half a) { return through_f32<[](u32 x) { return n::exp2_f32(x); }>(a); }>("v_exp_f16"),
+    vector<[](Half a) { return through_f32<[](u32 x) { return n::log2_f32(x); }>(a); }>("v_log_f16"),
+    vector<[](Half a) { return through_f32<[](u32 x) { return n::sin_f32(x); }>(a); }>("v_sin_f16"),
+    vector<[](Half a) { return through_f32<[](u32 x) { return n::cos_f32(x); }>(a); }>("v_cos_f16"),
+    vector<[](Half a) { return static_cast<i16>(frexp_exponent_16(a)); }>("v_frexp_exp_i16_f16"),
+    vector<[](Half a) { return through_f32<[](u32 x) { return n::frexp_mantissa(x); }>(a); }>("v_frexp_mant_f16"),
+    vector<[](Half a, i16 b) { return half_from_bits(n::ldexp_f32(half_bits(a), b)); }>("v_ldexp_f16"),
+    vector<[](Half q, Half d, Half c) {
+      return half_from_bits(n::div_fixup(half_bits(q), half_bits(d), half_bits(c)));
+    }>("v_div_fixup_f16"),
 
     vector<[](u16 a, u16 b) { return static_cast<u16>(a + b); }>("v_add_u16"),
     vector<[](u16 a, u16 b) { return static_cast<u16>(a - b); }>("v_sub_u16"),

@@ -101,13 +101,13 @@ constexpr Entry kEntries[] = {
     step(".arrange_halves", arrange_halves),
     step(".insert", insert),
     vector<[](float a, Select omod) { return a * factor_of(omod); }>(".omod_f32"),
-    vector<[](f16 a, Select omod) { return narrow(widen(a) * factor_of(omod)); }>(".omod_f16"),
+    vector<[](Half a, Select omod) { return narrow(widen(a) * factor_of(omod)); }>(".omod_f16"),
     vector<[](double a, Select omod) { return a * static_cast<double>(factor_of(omod)); }>(".omod_f64"),
     vector<[](float a) { return clamped(a); }>(".clamp_f32"),
-    vector<[](f16 a) { return narrow(clamped(widen(a))); }>(".clamp_f16"),
+    vector<[](Half a) { return narrow(clamped(widen(a))); }>(".clamp_f16"),
     vector<[](double a) { return clamped(a); }>(".clamp_f64"),
     vector<[](u32 a) {
-      const auto half = [](u32 bits) { return widen(std::bit_cast<f16>(static_cast<u16>(bits))); };
+      const auto half = [](u32 bits) { return widen(std::bit_cast<Half>(static_cast<u16>(bits))); };
       const auto bits = [](float x) { return u32{std::bit_cast<u16>(narrow(x))}; };
       return bits(clamped(half(a))) | bits(clamped(half(a >> 16))) << 16;
     }>(".clamp_pk_f16"),
