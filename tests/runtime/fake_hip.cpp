@@ -1,8 +1,10 @@
 // A HIP library that does nothing but remember: what the runtime's tests open in place of libamdhip64.
 #include "tests/runtime/fake_hip.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include <hip/hip_runtime_api.h>
 
@@ -28,8 +30,8 @@ FAKE hipError_t hipGetDeviceCount(int* count) { return *count = state.devices, o
 FAKE hipError_t hipSetDevice(int) { return outcome("hipSetDevice"); }
 FAKE hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600* properties, int) {
   *properties = {};
-  std::strcpy(properties->name, "Fake Instinct");
-  std::strcpy(properties->gcnArchName, state.arch);
+  std::ranges::copy(std::string_view("Fake Instinct"), properties->name);
+  std::ranges::copy(std::string_view(state.arch), properties->gcnArchName);
   properties->multiProcessorCount = state.compute_units;
   return outcome("hipGetDeviceProperties");
 }

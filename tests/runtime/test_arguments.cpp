@@ -19,7 +19,7 @@ using tests::tiny_record;
 template <class T>
 T at(const ArgumentLayout::Packed& packed, std::size_t offset) {
   T value;
-  std::memcpy(&value, packed.data() + offset, sizeof value);
+  std::memcpy(static_cast<void*>(&value), packed.data() + offset, sizeof value);
   return value;
 }
 

@@ -137,6 +137,7 @@ TEST_CASE("Threads that want one key at once share one build") {
   std::barrier start(kThreads);
   std::vector<std::shared_ptr<const CompiledKernel>> kernels(kThreads);
   std::vector<std::jthread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       start.arrive_and_wait();
@@ -184,7 +185,7 @@ TEST_CASE("A cached kernel that the device refuses is built anew, once, with a w
 }
 
 TEST_CASE("Without a cache folder, kernels live in memory") {
-  Workshop workshop;
+  const Workshop workshop;
   Jit jit({.cache_folder = {}, .strict = false, .warn = {}, .builder = workshop.builder});
   CHECK(jit.get(tiny_key(1), kArch).source == Source::kBuilt);
   CHECK(jit.get(tiny_key(1), kArch).source == Source::kMemory);

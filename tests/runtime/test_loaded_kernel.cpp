@@ -1,4 +1,5 @@
 #include <cstring>
+#include <vector>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -16,13 +17,13 @@ using Catch::Matchers::Message;
 using tests::FakeDevice;
 using tests::tiny_kernel;
 
-const ArgumentValue kValues[] = {nullptr, std::int32_t{5}, std::int64_t{6}, 7.0F};
+std::vector<ArgumentValue> some_values() { return {nullptr, std::int32_t{5}, std::int64_t{6}, 7.0F}; }
 
 TEST_CASE("A launch hands HIP the grid of the key, the packed arguments and the caller's stream") {
   const FakeDevice fake;
   const LoadedKernel kernel(fake.device(), tiny_kernel(200));
   auto* const stream = reinterpret_cast<hipStream_t>(0x1234);
-  kernel.launch(kValues, stream);
+  kernel.launch(some_values(), stream);
   CHECK(fake.hip.launches == 1);
   CHECK(fake.hip.grid == 200);
   CHECK(fake.hip.workgroup_size == 64);
@@ -63,7 +64,7 @@ TEST_CASE("A module is unloaded with its kernel, and a failing load or launch na
   CHECK(fake.hip.unloads == 1);
   const LoadedKernel kernel(fake.device(), tiny_kernel(1));
   fake.hip.failing = "hipModuleLaunchKernel";
-  CHECK_THROWS_MATCHES(kernel.launch(kValues, nullptr), DeviceError,
+  CHECK_THROWS_MATCHES(kernel.launch(some_values(), nullptr), DeviceError,
                        Message("hipModuleLaunchKernel failed: hipErrorInvalidValue (1): invalid argument"));
   fake.hip.failing = "hipModuleLoadData";
   CHECK_THROWS_AS(LoadedKernel(fake.device(), tiny_kernel(1)), DeviceError);

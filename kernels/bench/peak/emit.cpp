@@ -59,6 +59,7 @@ Float32 mfma_bf16(const Uniform<Int32>& rounds, bool wide) {
   const Vec<BFloat16, 8> a = operand<8>(1);
   const Vec<BFloat16, 8> b = operand<8>(2);
   std::vector<Var<Vec<Float32, 4>>> c;
+  c.reserve(kChains);
   for (int i = 0; i < kChains; ++i) c.emplace_back(Vec<Float32, 4>(seed(i)));
   For(0, rounds, [&](const Int32&) {
     for (int step = 0; step < kSteps; ++step) {
