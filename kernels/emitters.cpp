@@ -1,9 +1,5 @@
 #include "kernels/emitters.h"
 
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <fmt/format.h>
 
 #include "kernels/bench/peak/emit.h"
@@ -24,20 +20,6 @@ constexpr Entry kEmitters[] = {
     {"minimax_m3.k1", minimax_m3::emit_k1},
 };
 
-ir::ArgumentType ir_type(ArgumentType type) {
-  switch (type) {
-    case ArgumentType::kPointer:
-      return ir::ArgumentType::kPointer;
-    case ArgumentType::kInt32:
-      return ir::ArgumentType::kInt32;
-    case ArgumentType::kInt64:
-      return ir::ArgumentType::kInt64;
-    case ArgumentType::kFloat32:
-      break;
-  }
-  return ir::ArgumentType::kFloat32;
-}
-
 }  // namespace
 
 Emitter find_emitter(const Family& family) {
@@ -48,24 +30,7 @@ Emitter find_emitter(const Family& family) {
 }
 
 std::unique_ptr<ir::Kernel> emit(const BuildKey& key, const ir::Target& target) {
-  const Family& family = key.family();
-  const Emitter emitter = find_emitter(family);
-  std::vector<ir::ArgumentSpec> arguments;
-  for (const Argument& argument : family.arguments) {
-    arguments.push_back({.name = argument.name,
-                         .type = ir_type(argument.type),
-                         .alignment = argument.alignment,
-                         .written = argument.written});
-  }
-  const std::string symbol = key.symbol();
-  const Launch launch = family.launch(key);
-  auto kernel = std::make_unique<ir::Kernel>(ir::KernelOptions{.name = symbol,
-                                                               .target = target,
-                                                               .workgroup_size = launch.workgroup_size,
-                                                               .min_waves_per_eu = launch.min_waves_per_eu,
-                                                               .arguments = arguments});
-  emitter(*kernel, key);
-  return kernel;
+  return emit_kernel(key, target, find_emitter(key.family()));
 }
 
 }  // namespace monojit::kernels

@@ -1,17 +1,15 @@
 #pragma once
 
-#include "ir/kernel.h"
-#include "kernels/common/family.h"
+#include <memory>
+
+#include "kernels/common/emit/emit_kernel.h"
 
 namespace monojit::kernels {
-
-/// Emits the body of the kernel that `key` names. It sees nothing else: what is not in the key can't be in the kernel.
-using Emitter = void (*)(ir::Kernel&, const BuildKey&);
 
 /// Throws UserError when the family has none.
 Emitter find_emitter(const Family& family);
 
-/// Starts the kernel that `key` names for `target`, with its symbol, arguments and launch bounds, and emits its body.
+/// The kernel that `key` names, emitted for `target` by its family's emitter.
 std::unique_ptr<ir::Kernel> emit(const BuildKey& key, const ir::Target& target);
 
 }  // namespace monojit::kernels

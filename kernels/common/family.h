@@ -96,7 +96,7 @@ constexpr auto plain_fields(const KeyField<Key> (&bound)[N]) {
   return fields;
 }
 
-/// "1..16", or "8 or 16", or "a number": what a field takes, for messages and listings.
+/// "1..16", "0..0.5" or "8 or 16": what a field takes, for messages and listings.
 std::string range_text(const Field& field);
 
 /// Throws one UserError with all reasons why `key` can't be built for `arch` ("gfx950" or "gfx942").

@@ -12,7 +12,7 @@ namespace monojit::kernels {
 enum class FieldKind : std::uint8_t {
   kInteger,  ///< any whole number of first..last
   kChoice,   ///< one of `choices`, written by its name
-  kFloat32,  ///< a finite f32, kept as its bit pattern
+  kFloat32,  ///< an f32 of first..last, kept as its bit pattern; zero has no sign
 };
 
 struct Choice {
@@ -26,8 +26,8 @@ struct Field {
   std::string_view name;
   std::string_view meaning;
   FieldKind kind = FieldKind::kInteger;
-  std::int64_t first = 0;                ///< kInteger only
-  std::int64_t last = 0;                 ///< kInteger only
+  std::int64_t first = 0;                ///< not of a choice; of a kFloat32 the bit pattern
+  std::int64_t last = 0;                 ///< likewise
   std::span<const Choice> choices;       ///< kChoice only
   std::optional<std::int64_t> fallback;  ///< the value of a field that is left out
 };
@@ -78,10 +78,11 @@ constexpr auto choice(std::string_view name, std::string_view meaning, std::span
 }
 
 template <auto Member>
-constexpr auto float32(std::string_view name, std::string_view meaning, float fallback) {
+constexpr auto float32(std::string_view name, std::string_view meaning, float first, float last, float fallback) {
   using M = detail::MemberOf<Member>;
-  return KeyField<typename M::Key>{
-      {name, meaning, FieldKind::kFloat32, 0, 0, {}, std::bit_cast<std::uint32_t>(fallback)}, M::set};
+  const auto bits = [](float value) { return static_cast<std::int64_t>(std::bit_cast<std::uint32_t>(value)); };
+  return KeyField<typename M::Key>{{name, meaning, FieldKind::kFloat32, bits(first), bits(last), {}, bits(fallback)},
+                                   M::set};
 }
 
 }  // namespace monojit::kernels

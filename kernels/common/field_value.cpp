@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <system_error>
 
@@ -29,10 +28,12 @@ namespace {
     case FieldKind::kFloat32:
       break;
   }
-  throw UserError(fmt::format("{}: {} = {} is not a finite 32-bit number", family, field.name, shown));
+  throw UserError(fmt::format("{}: {} = {} is out of range {}", family, field.name, shown, range_text(field)));
 }
 
 bool is_f32_bits(std::int64_t value) { return value >= 0 && value <= std::numeric_limits<std::uint32_t>::max(); }
+
+constexpr std::int64_t kMinusZero = 0x80000000;
 
 float to_float(std::int64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
 
@@ -45,7 +46,8 @@ bool takes(const Field& field, std::int64_t value) {
     case FieldKind::kFloat32:
       break;
   }
-  return is_f32_bits(value) && std::isfinite(to_float(value));
+  if (!is_f32_bits(value) || value == kMinusZero) return false;
+  return to_float(field.first) <= to_float(value) && to_float(value) <= to_float(field.last);
 }
 
 std::int64_t parse_integer(std::string_view family, const Field& field, std::string_view text) {
@@ -62,10 +64,13 @@ std::int64_t parse_integer(std::string_view family, const Field& field, std::str
 std::int64_t parse_float(std::string_view family, const Field& field, std::string_view text) {
   float value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end != text.data() + text.size() || error != std::errc() || !std::isfinite(value)) {
-    reject(family, field, fmt::format("'{}'", text));
+  if (end != text.data() + text.size() || error == std::errc::invalid_argument) {
+    throw UserError(
+        fmt::format("{}: {} = '{}' is not a number; it takes {}", family, field.name, text, range_text(field)));
   }
-  return std::bit_cast<std::uint32_t>(value);
+  const std::int64_t bits = std::bit_cast<std::uint32_t>(value + 0.0F);  // -0 and 0 are one key
+  if (error == std::errc::result_out_of_range || !takes(field, bits)) reject(family, field, text);
+  return bits;
 }
 
 std::string float_text(std::int64_t bits) {
@@ -77,7 +82,9 @@ std::string float_text(std::int64_t bits) {
 }  // namespace
 
 std::string range_text(const Field& field) {
-  if (field.kind == FieldKind::kFloat32) return "a number";
+  if (field.kind == FieldKind::kFloat32) {
+    return fmt::format("{}..{}", float_text(field.first), float_text(field.last));
+  }
   if (field.kind == FieldKind::kInteger) {
     return field.first == field.last ? fmt::format("{}", field.first) : fmt::format("{}..{}", field.first, field.last);
   }

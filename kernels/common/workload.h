@@ -31,6 +31,12 @@ struct Comparison {
   bool ok = false;
 };
 
+/// What the results depend on besides the arch.
+struct DeviceTraits {
+  /// How the matrix core adds up, as reference::matrix_model() names it. cdna3 stands for every real GPU.
+  std::string matrix_model = "cdna3";
+};
+
 /// Data for one kernel and what must come out of it: the host reference, written from the specification alone.
 class Workload {
  public:
@@ -40,8 +46,10 @@ class Workload {
   /// Throws UserError when tensors (some replaced by the user's) don't have the dtype, shape or values that the key
   /// demands.
   virtual void check(const BuildKey& key, std::string_view arch, const std::vector<Tensor>& tensors) const = 0;
-  /// Compares the tensors after a launch, `after`, with the reference applied to those before it.
-  virtual std::vector<Comparison> compare(const BuildKey& key, std::string_view arch, const std::vector<Tensor>& before,
+  /// Compares the tensors after a launch on a device with these traits, `after`, with the reference applied to those
+  /// before it.
+  virtual std::vector<Comparison> compare(const BuildKey& key, std::string_view arch, const DeviceTraits& traits,
+                                          const std::vector<Tensor>& before,
                                           const std::vector<Tensor>& after) const = 0;
 };
 

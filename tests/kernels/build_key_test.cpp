@@ -88,9 +88,13 @@ TEST_CASE("A key printed and parsed again is the same key") {
 }
 
 TEST_CASE("A float field keeps its bits through the text") {
-  const std::uint32_t bits = GENERATE(0x358637BDU, 0x00000001U, 0x80000000U, 0x7F7FFFFFU, 0x3DB504F3U);
+  const std::uint32_t bits = GENERATE(0x358637BDU, 0x00000001U, 0x00000000U, 0x3F800000U, 0x3DB504F3U);
   const BuildKey key = BuildKey::from_values(kK1, {{"tokens", 1}, {"eps", bits}});
   CHECK(BuildKey::parse(key.text()).value("eps") == bits);
+}
+
+TEST_CASE("Zero is one key, whatever its sign") {
+  CHECK(BuildKey::parse("minimax_m3.k1{tokens=1,eps=-0}") == BuildKey::parse("minimax_m3.k1{tokens=1,eps=0}"));
 }
 
 TEST_CASE("The canonical bytes are each field's name, a zero and eight little-endian bytes") {
@@ -184,7 +188,7 @@ TEST_CASE("A range is written as one reads it") {
   CHECK(range_text(required_integer<&Key::whole>("x", "", 3, 3).field) == "3");
   CHECK(range_text(choice<&Key::whole>("x", "", std::span(choices).first(2), 0).field) == "a or b");
   CHECK(range_text(choice<&Key::whole>("x", "", choices, 0).field) == "a, b or c");
-  CHECK(range_text(float32<&Key::real>("x", "", 1.0F).field) == "a number");
+  CHECK(range_text(float32<&Key::real>("x", "", 0.0F, 2.5F, 1.0F).field) == "0..2.5");
 }
 
 }  // namespace

@@ -44,9 +44,10 @@ TEST_CASE("A value of the wrong kind says what the field takes") {
         "minimax_m3.k1: page_stride = '12' is not one of 8 or 16");
   CHECK(parse_error("minimax_m3.k1{tokens=1,kv_scale=none}") ==
         "minimax_m3.k1: kv_scale = 'none' is not one of per_token, static_one or scalar_read");
-  CHECK(parse_error("minimax_m3.k1{tokens=1,eps=tiny}") == "minimax_m3.k1: eps = 'tiny' is not a finite 32-bit number");
-  CHECK(parse_error("minimax_m3.k1{tokens=1,eps=inf}") == "minimax_m3.k1: eps = 'inf' is not a finite 32-bit number");
-  CHECK(parse_error("minimax_m3.k1{tokens=1,eps=1e99}") == "minimax_m3.k1: eps = '1e99' is not a finite 32-bit number");
+  CHECK(parse_error("minimax_m3.k1{tokens=1,eps=tiny}") ==
+        "minimax_m3.k1: eps = 'tiny' is not a number; it takes 0..1");
+  CHECK(parse_error("minimax_m3.k1{tokens=1,eps=inf}") == "minimax_m3.k1: eps = inf is out of range 0..1");
+  CHECK(parse_error("minimax_m3.k1{tokens=1,eps=1e99}") == "minimax_m3.k1: eps = 1e99 is out of range 0..1");
 }
 
 TEST_CASE("An unknown field lists the fields there are") {
@@ -101,7 +102,7 @@ TEST_CASE("Values by name are refused with the same words as text") {
   CHECK(error({{"tokens", 3}}) == "minimax_m3.k1: tokens = 3 is out of range 1..2");
   CHECK(error({{"tokens", 1}, {"kv_scale", 3}}) ==
         "minimax_m3.k1: kv_scale = 3 is not one of per_token, static_one or scalar_read");
-  CHECK(error({{"tokens", 1}, {"eps", 0x7F800000}}) == "minimax_m3.k1: eps = inf is not a finite 32-bit number");
+  CHECK(error({{"tokens", 1}, {"eps", 0x7F800000}}) == "minimax_m3.k1: eps = inf is out of range 0..1");
   CHECK(error({{"tokens", 1}, {"eps", -1}}) == "minimax_m3.k1: eps = -1 is not the bit pattern of an f32");
   CHECK(error({}).starts_with("minimax_m3.k1: field 'tokens' is missing"));
   CHECK(error({{"foo", 1}}).starts_with("minimax_m3.k1: unknown field 'foo'"));

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
 #include <string>
 
@@ -170,12 +169,7 @@ MatrixModel matrix_model(std::string_view name) {
   if (name == "cdna3") return MatrixModel::kCdna3;
   if (name == "fma-chain") return MatrixModel::kFmaChain;
   if (name == "exact") return MatrixModel::kExact;
-  throw UserError("monojit: unknown matrix core model \"" + std::string(name) + "\": use cdna3, fma-chain or exact");
-}
-
-MatrixModel emulated_matrix_model() {
-  const char* name = std::getenv("MONOJIT_EMULATOR_MATRIX");
-  return name == nullptr ? MatrixModel::kCdna3 : matrix_model(name);
+  throw UserError("unknown matrix core model \"" + std::string(name) + "\": use cdna3, fma-chain or exact");
 }
 
 void mfma_fp8(MatrixModel model, const Fp8Rows& a, const Fp8Column& b, MfmaColumn& c) {

@@ -17,8 +17,6 @@ enum class MatrixModel : std::uint8_t {
 
 /// "cdna3", "fma-chain" or "exact". Throws UserError naming the choices for anything else.
 MatrixModel matrix_model(std::string_view name);
-/// The model of the emulated device: MONOJIT_EMULATOR_MATRIX, or cdna3. Throws UserError as matrix_model() does.
-MatrixModel emulated_matrix_model();
 
 inline constexpr int kMfmaRows = 16;
 inline constexpr int kMfmaK = 32;

@@ -19,7 +19,7 @@ inline constexpr int kRowNormStep = kRowNormLanes * kRowNormLaneElements;
 inline constexpr KeyField<RowNormKey> kRowNormFields[] = {
     required_integer<&RowNormKey::rows>("rows", "rows, four a workgroup", 1, 65535),
     required_integer<&RowNormKey::hidden>("hidden", "elements of a row, a multiple of 512", kRowNormStep, 16384),
-    float32<&RowNormKey::eps>("eps", "added to the mean square", 1e-6F),
+    float32<&RowNormKey::eps>("eps", "added to the mean square", 0.0F, 1.0F, 1e-6F),
 };
 
 inline constexpr Argument kRowNormArguments[] = {

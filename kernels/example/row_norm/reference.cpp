@@ -69,7 +69,7 @@ class RowNormWorkload : public Workload {
     }
   }
 
-  std::vector<Comparison> compare(const BuildKey& build_key, std::string_view /*arch*/,
+  std::vector<Comparison> compare(const BuildKey& build_key, std::string_view /*arch*/, const DeviceTraits& /*traits*/,
                                   const std::vector<Tensor>& before, const std::vector<Tensor>& after) const override {
     const RowNormKey key = row_norm_key(build_key);
     const auto hidden = static_cast<std::size_t>(key.hidden);

@@ -35,7 +35,7 @@ inline constexpr KeyField<K1Key> kK1Fields[] = {
     integer<&K1Key::index_heads>("index_heads", "index query heads projected on this rank", 1, 1, 1),
     choice<&K1Key::page_stride>("page_stride", "page-16 ids that a block of 128 keys spans", kPageStrides, 16),
     choice<&K1Key::kv_scale>("kv_scale", "scale of the FP8 K and V rows", kKvScales, 0),
-    float32<&K1Key::eps>("eps", "added to every mean square", std::bit_cast<float>(0x358637BDU)),
+    float32<&K1Key::eps>("eps", "added to every mean square", 0.0F, 1.0F, std::bit_cast<float>(0x358637BDU)),
     integer<&K1Key::saturate>("saturate", "clamp to the FP8 range before the cache conversions", 0, 1, 1),
     integer<&K1Key::page_base64>("page_base64", "64-bit page addresses: caches of 4 GiB and more", 0, 1, 1),
     integer<&K1Key::weight_nt>("weight_nt", "stream the weights with the non-temporal policy", 0, 1, 0),

@@ -49,7 +49,7 @@ TEST_CASE("4.3: Given a V cache inside K's allocation, when K1 ran with stride 1
   K1Case a_case = device_case({.tokens = 2, .page_stride = 16});
   const auto k_before = a_case.of<std::uint8_t>("k_cache");
   std::ranges::copy(k_before.subspan(kSide), a_case.of<std::uint8_t>("v_cache").begin());
-  const auto expected = a_case.expected(kernels::reference::emulated_matrix_model());
+  const auto expected = a_case.expected(kernels::reference::matrix_model(tests::device_traits().matrix_model));
   const auto key = tests::build_key(a_case.key);
   runtime::DeviceTensors tensors(tests::device(), key.family(), a_case.tensors);
   const std::byte* shared_cache = static_cast<const std::byte*>(tensors.buffer(argument_index("k_cache")).address());

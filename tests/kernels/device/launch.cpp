@@ -1,5 +1,6 @@
 #include "tests/kernels/device/launch.h"
 
+#include "runtime/hip/emulator_extras.h"
 #include "runtime/hip/stream.h"
 #include "runtime/jit.h"
 
@@ -8,6 +9,12 @@ namespace monojit::tests {
 const runtime::Device& device() {
   static const runtime::Device device = runtime::Device::open("auto", [](std::string_view) {});
   return device;
+}
+
+kernels::DeviceTraits device_traits() {
+  kernels::DeviceTraits traits;
+  if (device().emulated()) traits.matrix_model = runtime::emulator_matrix_model(device().hip());
+  return traits;
 }
 
 const runtime::LoadedKernel& loaded(const kernels::BuildKey& key) {

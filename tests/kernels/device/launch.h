@@ -11,6 +11,9 @@ namespace monojit::tests {
 /// The device of these tests: an AMD GPU where there is one, else the emulator (chip by MONOJIT_EMULATOR_CHIP).
 const runtime::Device& device();
 
+/// Its model of the matrix core.
+kernels::DeviceTraits device_traits();
+
 /// The kernel of `key`, built once a process and loaded on device().
 const runtime::LoadedKernel& loaded(const kernels::BuildKey& key);
 

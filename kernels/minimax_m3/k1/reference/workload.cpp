@@ -15,9 +15,9 @@ class K1Workload final : public Workload {
   void check(const BuildKey& key, std::string_view arch, const std::vector<Tensor>& tensors) const override {
     check_tensors(k1_key(key), arch, tensors);
   }
-  std::vector<Comparison> compare(const BuildKey& key, std::string_view arch, const std::vector<Tensor>& before,
-                                  const std::vector<Tensor>& after) const override {
-    return compare_tensors(k1_key(key), arch, before, after, reference::emulated_matrix_model());
+  std::vector<Comparison> compare(const BuildKey& key, std::string_view arch, const DeviceTraits& traits,
+                                  const std::vector<Tensor>& before, const std::vector<Tensor>& after) const override {
+    return compare_tensors(k1_key(key), arch, before, after, reference::matrix_model(traits.matrix_model));
   }
 };
 

@@ -4,7 +4,7 @@
 
 namespace monojit::kernels::minimax_m3 {
 
-/// Data and host reference of K1. compare() follows the matrix core model of the emulated device.
+/// Data and host reference of K1. compare() follows the device's model of the matrix core.
 const Workload& k1_workload();
 
 }  // namespace monojit::kernels::minimax_m3
