@@ -6,22 +6,6 @@ namespace monojit::ir::detail {
 
 namespace {
 
-llvm::AtomicOrdering rmw_ordering(Order order) {
-  switch (order) {
-    case Order::kRelaxed:
-      return llvm::AtomicOrdering::Monotonic;
-    case Order::kAcquire:
-      return llvm::AtomicOrdering::Acquire;
-    case Order::kRelease:
-      return llvm::AtomicOrdering::Release;
-    case Order::kAcquireRelease:
-      return llvm::AtomicOrdering::AcquireRelease;
-    case Order::kSequential:
-      return llvm::AtomicOrdering::SequentiallyConsistent;
-  }
-  return llvm::AtomicOrdering::SequentiallyConsistent;
-}
-
 llvm::AtomicRMWInst::BinOp opcode(AtomicOp operation) {
   switch (operation) {
     case AtomicOp::kExchange:
@@ -64,7 +48,7 @@ llvm::Value* atomic_load(llvm::Value* pointer, Shape shape, Scope scope, Order o
     builder.fail("atomic_load", "a load can't release", loc);
   llvm::LoadInst* load =
       ir.CreateAlignedLoad(builder.type(shape), checked(builder, pointer, loc), llvm::Align(bytes_of(shape)));
-  load->setAtomic(rmw_ordering(order), builder.sync_scope(static_cast<unsigned>(scope)));
+  load->setAtomic(ordering(order), builder.sync_scope(static_cast<unsigned>(scope)));
   return load;
 }
 
@@ -75,7 +59,7 @@ void atomic_store(llvm::Value* pointer, llvm::Value* value, Shape shape, Scope s
     builder.fail("atomic_store", "a store can't acquire", loc);
   llvm::StoreInst* store =
       ir.CreateAlignedStore(checked(builder, value, loc), checked(builder, pointer, loc), llvm::Align(bytes_of(shape)));
-  store->setAtomic(rmw_ordering(order), builder.sync_scope(static_cast<unsigned>(scope)));
+  store->setAtomic(ordering(order), builder.sync_scope(static_cast<unsigned>(scope)));
 }
 
 llvm::Value* atomic_rmw(AtomicOp operation, llvm::Value* pointer, llvm::Value* value, Scope scope, Order order,
@@ -84,7 +68,7 @@ llvm::Value* atomic_rmw(AtomicOp operation, llvm::Value* pointer, llvm::Value* v
   llvm::IRBuilder<>& ir = Builder::at(loc);
   const llvm::Align alignment(checked(builder, value, loc)->getType()->getPrimitiveSizeInBits() / 8);
   llvm::AtomicRMWInst* rmw = ir.CreateAtomicRMW(opcode(operation), checked(builder, pointer, loc), value, alignment,
-                                                rmw_ordering(order), builder.sync_scope(static_cast<unsigned>(scope)));
+                                                ordering(order), builder.sync_scope(static_cast<unsigned>(scope)));
   // Device memory of the kernel's own allocations: LLVM may use the hardware instruction instead of a compare-and-swap
   // loop.
   llvm::MDNode* yes = llvm::MDNode::get(builder.context, {});
@@ -99,7 +83,7 @@ llvm::Value* compare_exchange(llvm::Value* pointer, llvm::Value* expected, llvm:
   Builder& builder = Builder::current(loc);
   llvm::IRBuilder<>& ir = Builder::at(loc);
   const llvm::Align alignment(checked(builder, expected, loc)->getType()->getPrimitiveSizeInBits() / 8);
-  const llvm::AtomicOrdering success = rmw_ordering(order);
+  const llvm::AtomicOrdering success = ordering(order);
   llvm::Value* both = ir.CreateAtomicCmpXchg(
       checked(builder, pointer, loc), expected, checked(builder, desired, loc), alignment, success,
       llvm::AtomicCmpXchgInst::getStrongestFailureOrdering(success), builder.sync_scope(static_cast<unsigned>(scope)));

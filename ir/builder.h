@@ -14,6 +14,7 @@
 #include "ir/error.h"
 #include "ir/kernel.h"
 #include "ir/ops.h"
+#include "ir/sync.h"
 #include "ir/types.h"
 
 namespace llvm {
@@ -129,5 +130,8 @@ class Builder {
 
 /// Checks that each value of `function` is used where it exists; throws BuildError with the lines of both.
 void check_scopes(const llvm::Function& function, const Builder& builder);
+
+/// LLVM's name for a memory order.
+llvm::AtomicOrdering ordering(Order order);
 
 }  // namespace monojit::ir

@@ -22,6 +22,8 @@ void check_range(const char* operation, int value, int first, int last, Loc loc)
   }
 }
 
+}  // namespace
+
 llvm::AtomicOrdering ordering(Order order) {
   switch (order) {
     case Order::kRelaxed:
@@ -37,8 +39,6 @@ llvm::AtomicOrdering ordering(Order order) {
   }
   return llvm::AtomicOrdering::SequentiallyConsistent;
 }
-
-}  // namespace
 
 void barrier(Loc loc) {
   fence(Scope::kWorkgroup, Order::kRelease, loc);

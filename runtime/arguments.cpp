@@ -8,20 +8,6 @@
 namespace monojit::runtime {
 namespace {
 
-std::string_view type_name(kernels::ArgumentType type) {
-  switch (type) {
-    case kernels::ArgumentType::kPointer:
-      return "pointer";
-    case kernels::ArgumentType::kInt32:
-      return "int32";
-    case kernels::ArgumentType::kInt64:
-      return "int64";
-    case kernels::ArgumentType::kFloat32:
-      return "float32";
-  }
-  return "?";
-}
-
 void check_slot(const kernels::Family& family, const kernels::Argument& wanted, std::uint32_t offset,
                 const ArgumentSlot& found) {
   const std::uint32_t size = kernels::argument_bytes(wanted.type);
@@ -83,7 +69,7 @@ void ArgumentLayout::refuse(std::span<const ArgumentValue> values) const {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     if (values[i].type() == slots_[i].type) continue;
     throw UserError(fmt::format("{}: argument '{}' takes {}, not {}", family_->name, family_->arguments[i].name,
-                                type_name(slots_[i].type), type_name(values[i].type())));
+                                kernels::type_name(slots_[i].type), kernels::type_name(values[i].type())));
   }
   throw UserError(fmt::format("{}: its arguments can't be packed", family_->name));
 }

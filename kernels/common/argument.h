@@ -26,4 +26,19 @@ constexpr std::uint32_t argument_bytes(ArgumentType type) {
   return type == ArgumentType::kPointer || type == ArgumentType::kInt64 ? 8 : 4;
 }
 
+/// "pointer", "int32", "int64" or "float32".
+constexpr std::string_view type_name(ArgumentType type) {
+  switch (type) {
+    case ArgumentType::kPointer:
+      return "pointer";
+    case ArgumentType::kInt32:
+      return "int32";
+    case ArgumentType::kInt64:
+      return "int64";
+    case ArgumentType::kFloat32:
+      break;
+  }
+  return "float32";
+}
+
 }  // namespace monojit::kernels

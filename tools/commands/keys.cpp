@@ -7,6 +7,7 @@
 #include "kernels/common/family.h"
 #include "tools/commands/commands.h"
 #include "tools/report.h"
+#include "tools/session.h"
 
 namespace monojit::tools {
 namespace {
@@ -21,20 +22,6 @@ std::string_view kind_name(FieldKind kind) {
     case FieldKind::kChoice:
       return "choice";
     case FieldKind::kFloat32:
-      return "float32";
-  }
-  return "?";
-}
-
-std::string_view type_name(kernels::ArgumentType type) {
-  switch (type) {
-    case kernels::ArgumentType::kPointer:
-      return "pointer";
-    case kernels::ArgumentType::kInt32:
-      return "int32";
-    case kernels::ArgumentType::kInt64:
-      return "int64";
-    case kernels::ArgumentType::kFloat32:
       return "float32";
   }
   return "?";
@@ -76,7 +63,7 @@ Json family_json(const kernels::Family& family) {
   for (const Field& field : family.fields) json["fields"].push_back(field_json(field));
   for (const kernels::Argument& argument : family.arguments) {
     json["arguments"].push_back({{"name", argument.name},
-                                 {"type", type_name(argument.type)},
+                                 {"type", kernels::type_name(argument.type)},
                                  {"written", argument.written},
                                  {"alignment", argument.alignment},
                                  {"meaning", argument.meaning}});
@@ -85,22 +72,22 @@ Json family_json(const kernels::Family& family) {
 }
 
 void print_family(const kernels::Family& family, bool arguments) {
-  fmt::print("{}\n  {}\n\n", family.name, family.summary);
+  print("{}\n  {}\n\n", family.name, family.summary);
   Table fields({Table::Align::kLeft, Table::Align::kLeft, Table::Align::kLeft, Table::Align::kLeft});
   fields.add({"FIELD", "RANGE", "DEFAULT", "MEANING"});
   for (const Field& field : family.fields) {
     fields.add({std::string(field.name), kernels::range_text(field), default_text(field).value_or("(must be given)"),
                 std::string(field.meaning)});
   }
-  fmt::print("{}", fields.text(2));
+  print("{}", fields.text(2));
   if (!arguments) return;
   Table list({Table::Align::kLeft, Table::Align::kLeft, Table::Align::kLeft, Table::Align::kLeft});
   list.add({"ARGUMENT", "TYPE", "WRITTEN", "MEANING"});
   for (const kernels::Argument& argument : family.arguments) {
-    list.add({std::string(argument.name), std::string(type_name(argument.type)), argument.written ? "yes" : "",
+    list.add({std::string(argument.name), std::string(kernels::type_name(argument.type)), argument.written ? "yes" : "",
               std::string(argument.meaning)});
   }
-  fmt::print("\n{}", list.text(2));
+  print("\n{}", list.text(2));
 }
 
 struct Options {
@@ -127,7 +114,7 @@ void add_keys(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App& command =
       *app.add_subcommand("keys", "List the kernels, the fields of their keys, ranges, defaults and meaning");
-  command.add_option("FAMILY", options->family, "only this kernel, e.g. minimax_m3.k1");
+  command.add_option("FAMILY", options->family, "only this kernel, e.g. minimax_m3.k1")->check(not_empty());
   command.add_flag("--arguments", options->arguments, "list the kernels' arguments too (--json always has them)");
   command.add_flag("--json", options->json, "print JSON");
   command.callback([options] { keys(*options); });
