@@ -70,13 +70,14 @@ RunResult run_kernel(runtime::Jit& jit, const kernels::BuildKey& key, const RunO
   result.device = device.text();
   result.device_name = device.emulated() ? runtime::emulator_description(device.hip())
                                          : fmt::format("{}, {}", device.name(), device.arch());
+  if (device.emulated()) result.traits.matrix_model = runtime::emulator_matrix_model(device.hip());
   const auto kernel = prepare(jit, key, device, result);
   runtime::DeviceTensors on_device(device, key.family(), before);
   launch(*kernel, on_device.values(), result);
 
   const std::vector<Tensor> after = on_device.download(before);
   if (!options.save.empty()) save_tensors(options.save, device.arch(), before, after);
-  result.outputs = workload.compare(key, device.arch(), before, after);
+  result.outputs = workload.compare(key, device.arch(), result.traits, before, after);
   result.verified = !result.outputs.empty() && std::ranges::all_of(result.outputs, &kernels::Comparison::ok);
   return result;
 }

@@ -34,6 +34,7 @@ struct RunResult {
   std::vector<kernels::Comparison> outputs;
   bool verified = false;
   std::optional<runtime::EmulatorCounts> emulator;  ///< of this launch
+  kernels::DeviceTraits traits;
 };
 
 /// Builds or finds the kernel, launches it on seeded data and compares every output with the host reference. Throws

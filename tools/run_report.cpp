@@ -75,7 +75,8 @@ Json to_json(const RunResult& result) {
   if (result.emulator) {
     json["emulator"] = {{"wave_instructions", result.emulator->wave_instructions},
                         {"mfma", result.emulator->mfma},
-                        {"seconds", result.emulator->seconds}};
+                        {"seconds", result.emulator->seconds},
+                        {"matrix_model", result.traits.matrix_model}};
   }
   return json;
 }

@@ -43,6 +43,10 @@ int monojitEmulatorSetOption(const char* name, const char* value);
 /* One line: chip, model of the matrix core, host instruction set, threads. Valid until the thread's next call. */
 const char* monojitEmulatorDescribe(void);
 
+/* How the device's matrix core adds up: "cdna3", "fma-chain" or "exact"; null, with the reason in
+ * monojitEmulatorLastFault(), when the device can't start. Valid for ever. */
+const char* monojitEmulatorMatrixModel(void);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

@@ -19,4 +19,11 @@ std::string emulator_description(const HipTable& table) {
   return reinterpret_cast<decltype(&monojitEmulatorDescribe)>(symbol)();
 }
 
+std::string emulator_matrix_model(const HipTable& table) {
+  void* symbol = table.optional_symbol("monojitEmulatorMatrixModel");
+  if (table.provider() != Provider::kEmulator || symbol == nullptr) return {};
+  const char* name = reinterpret_cast<decltype(&monojitEmulatorMatrixModel)>(symbol)();
+  return name != nullptr ? name : "";
+}
+
 }  // namespace monojit::runtime

@@ -21,4 +21,7 @@ std::optional<EmulatorCounts> emulator_counts(const HipTable& table);
 /// One line: chip, model of the matrix core, host instruction set, threads. Empty when the provider is no emulator.
 std::string emulator_description(const HipTable& table);
 
+/// How the matrix core adds up: "cdna3", "fma-chain" or "exact". Empty when the provider is no emulator.
+std::string emulator_matrix_model(const HipTable& table);
+
 }  // namespace monojit::runtime

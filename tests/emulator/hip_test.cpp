@@ -161,6 +161,7 @@ TEST_CASE("counters count and options that come too late are refused") {
   CHECK(monojitEmulatorSetOption("threads", "1") == 0);
   CHECK_THAT(std::string(monojitEmulatorDescribe()),
              ContainsSubstring("gfx950 emulator: 256 compute units, matrix model cdna3 (assumed for this chip)"));
+  CHECK(std::string(monojitEmulatorMatrixModel()) == "cdna3");
   CHECK(hipFree(buffer) == hipSuccess);
 }
 

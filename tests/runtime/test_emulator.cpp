@@ -29,6 +29,8 @@ TEST_CASE("The emulator is a device like any other") {
   CHECK((device.arch() == "gfx950" || device.arch() == "gfx942"));
   CHECK(device.compute_units() >= 256);
   CHECK_THAT(emulator_description(device.hip()), ContainsSubstring(device.arch()));
+  CHECK_THAT(emulator_description(device.hip()), ContainsSubstring(emulator_matrix_model(device.hip())));
+  CHECK(!emulator_matrix_model(device.hip()).empty());
   CHECK_THROWS_MATCHES(Device::open("emulator:9", [](std::string_view) {}), UserError,
                        MessageMatches(ContainsSubstring("device emulator:9 is not there")));
 }
@@ -66,6 +68,7 @@ TEST_CASE("Other providers have no emulator's counters") {
   const tests::FakeDevice fake;
   CHECK(!emulator_counts(*fake.table).has_value());
   CHECK(emulator_description(*fake.table).empty());
+  CHECK(emulator_matrix_model(*fake.table).empty());
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ def test_the_json_of_a_run_has_its_documented_names(monojit):
         assert output["mismatches"] == 0
         assert output["max_error"] <= output["bound"]
     assert {"h_out", "q_out", "k_cache", "v_cache"} <= {output["name"] for output in report["outputs"]}
-    assert set(report["emulator"]) == {"wave_instructions", "mfma", "seconds"}
+    assert set(report["emulator"]) == {"wave_instructions", "mfma", "seconds", "matrix_model"}
     assert report["emulator"]["wave_instructions"] > report["emulator"]["mfma"] > 0
 
 
@@ -35,6 +35,13 @@ def test_the_text_of_a_run_names_what_a_reader_looks_for(warm):
     for text in ("minimax_m3.k1{", "gfx950", "emit", "codegen", "link", "VGPR", "SGPR", "AGPR", "LDS", "scratch", "wave-instructions per second",
                  "q_out", "verified"):
         assert text in outcome.out
+
+
+def test_the_reference_follows_the_emulators_model_of_the_matrix_core(monojit):
+    for model in ["cdna3", "fma-chain"]:
+        report = monojit.run(MONOJIT_EMULATOR_MATRIX=model).json()
+        assert report["verified"] is True
+        assert report["emulator"]["matrix_model"] == model
 
 
 def test_auto_says_that_it_took_the_emulator_when_there_is_no_gpu(warm):

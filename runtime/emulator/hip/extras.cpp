@@ -71,4 +71,10 @@ const char* monojitEmulatorDescribe(void) {
   return error == hipSuccess ? text.c_str() : last_fault_text().c_str();
 }
 
+const char* monojitEmulatorMatrixModel(void) {
+  const char* name = nullptr;
+  static_cast<void>(guarded([&] { name = matrix_name(Runtime::get().settings().matrix); }));
+  return name;
+}
+
 }  // extern "C"

@@ -29,7 +29,8 @@ std::vector<kernels::Tensor> launched(const K1Case& a_case) { return launched(bu
 
 std::string disagreement(const K1Case& a_case, const std::vector<kernels::Tensor>& after) {
   std::string text;
-  for (const kernels::Comparison& output : a_case.compare(after, kernels::reference::matrix_model(device_traits().matrix_model))) {
+  for (const kernels::Comparison& output :
+       a_case.compare(after, kernels::reference::matrix_model(device_traits().matrix_model))) {
     if (output.ok) continue;
     text += fmt::format("{}: {} of {} mismatches, error {} of {}; ", output.name, output.mismatches, output.elements,
                         output.max_error, output.bound);

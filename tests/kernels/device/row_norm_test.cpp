@@ -24,7 +24,8 @@ TEST_CASE("Given a key and seeded rows, when the row norm ran, then every row ag
     for (const std::uint64_t seed : kSeeds) {
       const auto before = workload.generate(key, tests::device().arch(), seed);
       const auto after = tests::launched(key, before);
-      for (const kernels::Comparison& output : workload.compare(key, tests::device().arch(), tests::device_traits(), before, after)) {
+      for (const kernels::Comparison& output :
+           workload.compare(key, tests::device().arch(), tests::device_traits(), before, after)) {
         INFO(text << " seed " << seed << ": " << output.name << ", " << output.mismatches << " mismatches, error "
                   << output.max_error << " of " << output.bound);
         CHECK(output.ok);
