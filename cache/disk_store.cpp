@@ -30,11 +30,27 @@ bool is_missing(int error) { return error == ENOENT || error == ESTALE; }
 
 bool means_no_locks(int error) { return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS; }
 
+/// A link to one is none.
+bool is_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(std::filesystem::symlink_status(path, error));
+}
+
 std::optional<Digest> digest_of_name(const std::filesystem::path& file) {
   if (file.extension() != kEntrySuffix) return std::nullopt;
   const auto digest = parse_hex(file.stem().native());
   if (!digest || !file.stem().native().starts_with(file.parent_path().filename().native())) return std::nullopt;
   return digest;
+}
+
+/// Removes what stands in an entry's place: a file, or a folder with all that is in it. 0 or an errno value.
+int remove_entry(const std::filesystem::path& file) {
+  if (::unlink(file.c_str()) == 0) return 0;
+  const int failed = errno;
+  std::error_code error;
+  if (!is_folder(file)) return failed;
+  std::filesystem::remove_all(file, error);
+  return error.value();
 }
 
 void fill(StoredEntry& stored) {
@@ -111,6 +127,9 @@ int DiskStore::try_store(const Digest& digest, const std::vector<std::byte>& byt
   if (const int error = make_folders(shard); error != 0) return error;
   TempFile file(folder_ / kTemporary);
   if (file.error() != 0) return file.error();
+  if (is_folder(target)) {  // a rename replaces every other kind of file
+    if (const int error = remove_entry(target); error != 0) return error;
+  }
   if (const int error = file.publish(bytes, target); error != 0) return error;
   return new_shard ? sync_folder(shard.parent_path()) : 0;
 }
@@ -158,9 +177,9 @@ std::vector<StoredEntry> DiskStore::list() const {
 
 bool DiskStore::remove(const Digest& digest) {
   const auto file = file_of(digest);
-  if (::unlink(file.c_str()) == 0) return true;
-  if (errno != ENOENT) warn_of_file(file, fmt::format("can't be removed ({})", error_text(errno)));
-  return false;
+  const int error = remove_entry(file);
+  if (error != 0 && error != ENOENT) warn_of_file(file, fmt::format("can't be removed ({})", error_text(error)));
+  return error == 0;
 }
 
 Removed DiskStore::remove_all() {

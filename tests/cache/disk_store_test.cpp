@@ -101,7 +101,6 @@ TEST_CASE_METHOD(Fixture,
 TEST_CASE_METHOD(Fixture, "a link, a pipe or a folder in an entry's place is not followed, not waited for, and said") {
   REQUIRE(store.store(example_entry()));
   std::string reason;
-  bool replaceable = true;
   SECTION("link") {
     std::filesystem::rename(file(), scratch / "aside");
     std::filesystem::create_symlink(scratch / "aside", file());
@@ -114,15 +113,37 @@ TEST_CASE_METHOD(Fixture, "a link, a pipe or a folder in an entry's place is not
   }
   SECTION("folder") {
     std::filesystem::remove(file());
-    std::filesystem::create_directory(file());
+    std::filesystem::create_directories(file() / "with" / "content");
     reason = "is not a regular file";
-    replaceable = false;
   }
   CHECK(store.lookup(example_key()) == nullptr);
-  CHECK_THAT(log.only(), ContainsSubstring(reason));
-  CHECK(store.store(example_entry()) == replaceable);
-  CHECK((store.lookup(example_key()) != nullptr) == replaceable);
+  CHECK_THAT(log.only(), ContainsSubstring(file().string() + " " + reason));
+  CHECK(store.store(example_entry()));
+  CHECK(store.lookup(example_key()) != nullptr);
   if (std::filesystem::exists(scratch / "aside")) CHECK(std::filesystem::is_regular_file(scratch / "aside"));
+}
+
+TEST_CASE_METHOD(Fixture, "a folder in an entry's place is listed with what is wrong, and removed like an entry") {
+  for (const int number : {1, 2}) std::filesystem::create_directories(file(number) / "with" / "content");
+  const std::vector<StoredEntry> listed = store.list();
+  REQUIRE(listed.size() == 2);
+  CHECK(listed.front().problem == "is not a regular file");
+  CHECK(store.remove(example_key(1).digest()));
+  CHECK_FALSE(store.remove(example_key(1).digest()));
+  const Removed removed = store.remove_all();
+  CHECK(removed.entries == 1);
+  CHECK(removed.failed == 0);
+  CHECK(store.list().empty());
+  CHECK(log.lines().empty());
+}
+
+TEST_CASE_METHOD(Fixture, "a folder in an entry's place may hold links: what they lead to stays") {
+  std::filesystem::create_directories(file());
+  std::filesystem::create_directory(scratch / "elsewhere");
+  testing::write_text(scratch / "elsewhere/keep", "x");
+  std::filesystem::create_directory_symlink(scratch / "elsewhere", file() / "link");
+  REQUIRE(store.store(example_entry()));
+  CHECK(std::filesystem::exists(scratch / "elsewhere/keep"));
 }
 
 TEST_CASE_METHOD(Fixture, "a file that is too large to be an entry is not read") {
