@@ -60,9 +60,9 @@ Key example_key(int number) {
           .text = fmt::format("minimax_m3.k1{{tokens={}}}", number),
           .bytes = bytes.take(),
           .target = "amdgcn-amd-amdhsa--gfx950",
-          .options = "O3",
+          .options = "",
           .generator = "a1b2c3",
-          .toolchain = "llvm 22.1.8, comgr 3.0"};
+          .toolchain = "llvm-22.1.8/comgr-3.0"};
 }
 
 Entry example_entry(int number, std::size_t code_bytes) {
