@@ -79,7 +79,8 @@ void apply_setting(Settings& settings, std::string_view name, std::string_view v
 Settings settings_from_environment() {
   Settings settings;
   for (const Option& option : kOptions) {
-    if (const char* value = std::getenv(option.variable)) apply(settings, option, value);
+    const char* value = std::getenv(option.variable);
+    if (value != nullptr && *value != '\0') apply(settings, option, value);
   }
   return settings;
 }

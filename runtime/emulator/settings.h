@@ -15,7 +15,7 @@ struct Settings {
   u64 seed = 0;  ///< order of the workgroups; 0 is ascending
 };
 
-/// Reads MONOJIT_EMULATOR_CHIP, _THREADS, _MATRIX and _SEED.
+/// Reads MONOJIT_EMULATOR_CHIP, _THREADS, _MATRIX and _SEED; an empty one is as good as none.
 /// Throws Failure (kNotInitialized) naming the variable, its value and what is possible.
 [[nodiscard]] Settings settings_from_environment();
 

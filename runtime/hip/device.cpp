@@ -38,6 +38,14 @@ Choice parse_choice(std::string_view text) {
   return choice;
 }
 
+/// A GPU that doesn't start is broken; the emulator is only set up in a way that it can't follow, and says which.
+void check_started(const HipTable& table, hipError_t started) {
+  if (started != hipSuccess && table.provider() == Provider::kEmulator) {
+    if (const std::string reason = table.last_fault(); !reason.empty()) throw UserError(reason);
+  }
+  table.check(started, "hipInit");
+}
+
 /// The first real GPU, or why there is none.
 std::optional<Device> first_gpu(std::string& reason) {
   if (!may_have_gpu()) return reason = "there is no /dev/kfd", std::nullopt;
@@ -67,7 +75,7 @@ bool may_have_gpu() {
 int device_count(const HipTable& table) {
   const hipError_t started = table.hipInit(0);
   if (started == hipErrorNoDevice) return 0;
-  table.check(started, "hipInit");
+  check_started(table, started);
   int count = 0;
   const hipError_t counted = table.hipGetDeviceCount(&count);
   if (counted == hipErrorNoDevice) return 0;

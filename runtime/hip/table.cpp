@@ -62,12 +62,15 @@ std::shared_ptr<HipTable> HipTable::empty(std::string library, Provider provider
 
 void* HipTable::optional_symbol(const char* name) const { return handle_ != nullptr ? dlsym(handle_, name) : nullptr; }
 
+std::string HipTable::last_fault() const {
+  void* symbol = optional_symbol("monojitEmulatorLastFault");
+  if (symbol == nullptr) return {};
+  const char* text = reinterpret_cast<const char* (*)()>(symbol)();
+  return text != nullptr ? text : "";
+}
+
 void HipTable::fail(hipError_t code, const char* call) const {
-  std::string detail;
-  if (void* symbol = optional_symbol("monojitEmulatorLastFault")) {
-    if (const char* text = reinterpret_cast<const char* (*)()>(symbol)()) detail = text;
-  }
-  throw DeviceError(call, code, hipGetErrorName(code), hipGetErrorString(code), detail);
+  throw DeviceError(call, code, hipGetErrorName(code), hipGetErrorString(code), last_fault());
 }
 
 std::shared_ptr<const HipTable> HipTable::open_file(const std::filesystem::path& file, Provider provider) {

@@ -40,6 +40,9 @@ class HipTable {
     if (code != hipSuccess) fail(code, call);
   }
 
+  /// The text behind the calling thread's latest error of the emulator; empty for other providers.
+  std::string last_fault() const;
+
   /// A symbol that only some providers have; null where it is missing.
   void* optional_symbol(const char* name) const;
 

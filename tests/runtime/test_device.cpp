@@ -74,6 +74,18 @@ TEST_CASE("What the emulator knows of a fault is part of the error") {
   }
 }
 
+TEST_CASE("An emulator that can't start is the user's error in the emulator's words, a GPU's is the device's") {
+  const FakeDevice fake;
+  const auto emulator = HipTable::open_file(MONOJIT_FAKE_HIP, Provider::kEmulator);  // the same library
+  fake.hip.failing = "hipInit";
+  fake.hip.fault = "MONOJIT_EMULATOR_CHIP=gfx1: not understood";
+  CHECK_THROWS_MATCHES(device_count(*emulator), UserError, Message("MONOJIT_EMULATOR_CHIP=gfx1: not understood"));
+  CHECK_THROWS_AS(device_count(*fake.table), DeviceError);
+  fake.hip.fault = nullptr;
+  CHECK_THROWS_MATCHES(device_count(*emulator), DeviceError,
+                       Message("hipInit failed: hipErrorInvalidValue (1): invalid argument"));
+}
+
 TEST_CASE("A buffer holds what was copied to it and frees its memory once") {
   const FakeDevice fake;
   const Device device = fake.device();

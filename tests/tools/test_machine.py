@@ -23,13 +23,23 @@ def test_a_hip_library_that_is_not_there_is_named(monojit):
     assert refused(outcome, "/nonexistent/libamdhip64.so")
 
 
-def test_a_device_that_can_not_start_is_a_failure_with_the_hip_call_and_the_reason(monojit):
-    outcome = monojit("run", KEY, "--device", "emulator", MONOJIT_EMULATOR_CHIP="gfx1")
-    assert outcome.code == 1
-    assert outcome.out == ""
-    call, reason = outcome.err.splitlines()
-    assert call.startswith("monojit: hipInit failed: ")
-    assert reason.startswith("monojit: MONOJIT_EMULATOR_CHIP=gfx1")
+@pytest.mark.parametrize("variable, possible", [
+    ("MONOJIT_EMULATOR_CHIP", "gfx950"),
+    ("MONOJIT_EMULATOR_THREADS", "1..256"),
+    ("MONOJIT_EMULATOR_MATRIX", "fma-chain"),
+    ("MONOJIT_EMULATOR_SEED", "64-bit"),
+])
+def test_an_emulator_that_can_not_be_set_up_so_is_refused_with_what_is_possible(monojit, variable, possible):
+    outcome = monojit("run", KEY, "--device", "emulator", **{variable: "bad"})
+    assert refused(outcome, f"monojit: {variable}=bad: not understood", possible)
+    assert "hipInit" not in outcome.err
+
+
+def test_empty_variables_of_the_emulator_are_as_good_as_none(monojit):
+    names = ["CHIP", "THREADS", "MATRIX", "SEED"]
+    outcome = monojit.run(**{f"MONOJIT_EMULATOR_{name}": "" for name in names})
+    assert outcome.code == 0
+    assert outcome.json()["emulator"]["matrix_model"] == "cdna3"
 
 
 def test_missing_libraries_of_our_own_are_named_with_what_to_do(monojit, tmp_path):
