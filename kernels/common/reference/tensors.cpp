@@ -56,7 +56,7 @@ Tensor make_tensor(std::string name, DType dtype, std::vector<std::int64_t> shap
 
 const Tensor& named(const std::vector<Tensor>& tensors, std::string_view name) {
   const auto found = std::ranges::find(tensors, name, &Tensor::name);
-  if (found == tensors.end()) throw UserError("monojit: there is no tensor \"" + std::string(name) + "\"");
+  if (found == tensors.end()) throw UserError("there is no tensor \"" + std::string(name) + "\"");
   return *found;
 }
 

@@ -28,7 +28,7 @@ constexpr std::int64_t kMaxOffset = std::int64_t{1} << 32;  // of 32-bit cache o
 
 template <class... Values>
 [[noreturn]] void refuse(std::string_view tensor, fmt::format_string<Values...> text, Values&&... values) {
-  throw UserError(fmt::format("monojit: tensor {}: {}", tensor, fmt::format(text, std::forward<Values>(values)...)));
+  throw UserError(fmt::format("tensor {}: {}", tensor, fmt::format(text, std::forward<Values>(values)...)));
 }
 
 std::string wanted_text(const TensorShape& shape) {
@@ -48,7 +48,7 @@ bool fits(std::span<const std::int64_t> extents, const TensorShape& shape) {
 void check_shapes(const K1Key& key, const Tensors& tensors) {
   const std::vector<TensorShape> shapes = tensor_shapes(key);
   if (tensors.size() != shapes.size()) {
-    throw UserError(fmt::format("monojit: minimax_m3.k1 takes {} tensors, not {}", shapes.size(), tensors.size()));
+    throw UserError(fmt::format("minimax_m3.k1 takes {} tensors, not {}", shapes.size(), tensors.size()));
   }
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const Tensor& tensor = tensors[i];

@@ -30,7 +30,7 @@ std::span<const std::uint32_t> qkv_pair(const std::vector<Tensor>& after, int to
 }
 
 [[noreturn]] void not_a_float(std::string_view name) {
-  throw UserError("monojit: tensor " + std::string(name) + " is neither bf16 nor f32");
+  throw UserError("tensor " + std::string(name) + " is neither bf16 nor f32");
 }
 
 }  // namespace
