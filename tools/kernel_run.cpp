@@ -8,6 +8,7 @@
 
 #include "runtime/device_tensors.h"
 #include "runtime/hip/stream.h"
+#include "tools/output_file.h"
 #include "tools/session.h"
 #include "tools/tensor_files.h"
 
@@ -21,7 +22,12 @@ std::vector<Tensor> make_inputs(const kernels::Workload& workload, const kernels
                                 const RunOptions& options) {
   std::vector<Tensor> tensors = workload.generate(key, arch, options.seed);
   if (!options.inputs.empty()) replace_tensors(options.inputs, arch, tensors);
-  workload.check(key, arch, tensors);
+  try {
+    workload.check(key, arch, tensors);
+  } catch (const UserError& error) {
+    if (options.inputs.empty()) throw;
+    throw UserError(fmt::format("{}: {}", options.inputs, error.what()));
+  }
   return tensors;
 }
 
@@ -58,6 +64,7 @@ std::shared_ptr<const runtime::LoadedKernel> prepare(runtime::Jit& jit, const ke
 }  // namespace
 
 RunResult run_kernel(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
+  if (!options.save.empty()) check_output_file(options.save);
   if (!options.arch.empty()) kernels::validate(key, options.arch);
   const runtime::Device device = open_device(options.device, options.arch);
   kernels::validate(key, device.arch());
@@ -76,7 +83,13 @@ RunResult run_kernel(runtime::Jit& jit, const kernels::BuildKey& key, const RunO
   launch(*kernel, on_device.values(), result);
 
   const std::vector<Tensor> after = on_device.download(before);
-  if (!options.save.empty()) save_tensors(options.save, device.arch(), before, after);
+  if (!options.save.empty()) {
+    try {
+      save_tensors(options.save, device.arch(), before, after);
+    } catch (const UserError& error) {  // the run is done: its result is worth having without the file
+      result.save_problem = error.what();
+    }
+  }
   result.outputs = workload.compare(key, device.arch(), result.traits, before, after);
   result.verified = !result.outputs.empty() && std::ranges::all_of(result.outputs, &kernels::Comparison::ok);
   return result;

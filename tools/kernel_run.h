@@ -33,6 +33,7 @@ struct RunResult {
   runtime::Resources resources;
   std::vector<kernels::Comparison> outputs;
   bool verified = false;
+  std::string save_problem;  ///< why the tensors could not be saved; empty: they were, or were not asked for
   std::optional<runtime::EmulatorCounts> emulator;  ///< of this launch
   kernels::DeviceTraits traits;
 };

@@ -1,9 +1,13 @@
 // The `monojit` command.
+#include <csignal>
 #include <exception>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "kernels/common/error.h"
 #include "tools/commands/commands.h"
@@ -47,7 +51,9 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
     return kDone;
   } catch (const CLI::Success& success) {  // --help, --version
-    app.exit(success);
+    std::ostringstream text;
+    app.exit(success, text, text);
+    put(text.str());
     return kDone;
   } catch (const CLI::ParseError& error) {
     const std::vector<std::string> unknown = app.remaining();
@@ -65,7 +71,23 @@ int run(int argc, char** argv) {
   }
 }
 
+/// A standard stream that is closed must not become the next file that is opened.
+void hold_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // For reading, so that what is written there still fails.
+    if (fcntl(stream, F_GETFD) < 0) (void)open("/dev/null", O_RDONLY);
+  }
+}
+
 }  // namespace
 }  // namespace monojit::tools
 
-int main(int argc, char** argv) { return monojit::tools::run(argc, argv); }
+int main(int argc, char** argv) {
+  monojit::tools::hold_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is then an error like a full disk
+  const int code = monojit::tools::run(argc, argv);
+  const std::string problem = monojit::tools::finish_output();
+  if (problem.empty()) return code;
+  monojit::tools::say("can't write the result: " + problem);
+  return code == monojit::tools::kDone ? monojit::tools::kFailed : code;
+}

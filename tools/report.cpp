@@ -1,25 +1,50 @@
 #include "tools/report.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <exception>
 #include <iterator>
 #include <ranges>
+#include <system_error>
 
 #include <fmt/format.h>
 
 namespace monojit::tools {
 
-void say(std::string_view text) {
-  std::string lines;
-  for (const auto line : std::views::split(text, '\n')) {
-    fmt::format_to(std::back_inserter(lines), "monojit: {}\n", std::string_view(line.begin(), line.end()));
+namespace {
+
+int output_error = 0;  // errno of the first failure on stdout
+
+}  // namespace
+
+void say(std::string_view text) noexcept {
+  try {
+    std::string lines;
+    for (const auto line : std::views::split(text, '\n')) {
+      fmt::format_to(std::back_inserter(lines), "monojit: {}\n", std::string_view(line.begin(), line.end()));
+    }
+    (void)std::fwrite(lines.data(), 1, lines.size(), stderr);  // in one piece: threads may speak at once
+  } catch (const std::exception&) {                            // no memory for the message: there is nowhere to say so
   }
-  fmt::print(stderr, "{}", lines);  // in one piece: threads may speak at once
+}
+
+void put(std::string_view text) noexcept {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && output_error == 0) {
+    output_error = errno != 0 ? errno : EIO;
+  }
+}
+
+std::string finish_output() {
+  errno = 0;
+  if (std::fflush(stdout) != 0 && output_error == 0) output_error = errno != 0 ? errno : EIO;
+  return output_error == 0 ? "" : std::generic_category().message(output_error);
 }
 
 void print_json(const Json& value) {
   // Text from outside (file names, messages) need not be UTF-8; it must not cost the answer.
-  fmt::print("{}\n", value.dump(2, ' ', false, Json::error_handler_t::replace));
+  print("{}\n", value.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string Table::text(std::size_t indent) const {

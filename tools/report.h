@@ -3,8 +3,10 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 /// What the command prints: results on stdout, everything else on stderr.
@@ -13,8 +15,20 @@ namespace monojit::tools {
 /// JSON whose fields keep the order in which they were set: what the user reads.
 using Json = nlohmann::ordered_json;
 
-/// One message on stderr, each line of it after "monojit: ".
-void say(std::string_view text);
+/// One message on stderr, each line of it after "monojit: ". A stderr that can't be written loses it, and nothing else.
+void say(std::string_view text) noexcept;
+
+/// Text of the result, on stdout. What goes wrong is kept for finish_output().
+void put(std::string_view text) noexcept;
+
+/// put() of formatted text.
+template <class... Values>
+void print(fmt::format_string<Values...> text, Values&&... values) {
+  put(fmt::format(text, std::forward<Values>(values)...));
+}
+
+/// Writes out what stdout still holds. Why the result could not be written whole; empty: it was.
+std::string finish_output();
 
 /// One JSON value on stdout, indented, with a line end.
 void print_json(const Json& value);

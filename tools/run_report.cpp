@@ -82,22 +82,21 @@ Json to_json(const RunResult& result) {
 }
 
 void print_text(const RunResult& result) {
-  fmt::print("kernel     {}\n", result.key);
-  fmt::print("device     {} ({})\n", result.device, result.device_name);
-  fmt::print("cache      {}\n", source_text(result.source));
-  fmt::print(
+  print("kernel     {}\n", result.key);
+  print("device     {} ({})\n", result.device, result.device_name);
+  print("cache      {}\n", source_text(result.source));
+  print(
       "times      emit {:.1f} ms, codegen {:.1f} ms, link {:.1f} ms, store {:.1f} ms, load {:.1f} ms, run {:.1f} ms\n",
       result.get_ms.emit, result.get_ms.codegen, result.get_ms.link, result.get_ms.store, result.load_ms,
       result.run_ms);
-  fmt::print("resources  {}\n", resources_text(result.resources));
+  print("resources  {}\n", resources_text(result.resources));
   if (result.emulator) {
-    fmt::print("emulator   {} wave-instructions, {} of them MFMA, in {:.3f} s: {:.1f} M wave-instructions per second\n",
-               result.emulator->wave_instructions, result.emulator->mfma, result.emulator->seconds,
-               rate(*result.emulator) / 1e6);
+    print("emulator   {} wave-instructions, {} of them MFMA, in {:.3f} s: {:.1f} M wave-instructions per second\n",
+          result.emulator->wave_instructions, result.emulator->mfma, result.emulator->seconds,
+          rate(*result.emulator) / 1e6);
   }
-  fmt::print("\n{}\n", outputs_text(result.outputs));
-  fmt::print("{}\n",
-             result.verified ? "verified: every output equals the host reference" : "NOT VERIFIED: outputs differ");
+  print("\n{}\n", outputs_text(result.outputs));
+  print("{}\n", result.verified ? "verified: every output equals the host reference" : "NOT VERIFIED: outputs differ");
 }
 
 }  // namespace monojit::tools

@@ -1,11 +1,14 @@
 #include "tools/safetensors.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <optional>
+#include <set>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -14,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/common/error.h"
+#include "tools/output_file.h"
 
 namespace monojit::tools {
 namespace {
@@ -49,14 +53,29 @@ class Reader {
 
   std::vector<FileTensor> read() {
     const json header = read_header();
-    std::vector<FileTensor> tensors;
+    std::vector<Placed> placed;
     for (const auto& [name, entry] : header.items()) {
-      if (name != "__metadata__") tensors.push_back(read_tensor(name, entry));
+      if (name == "__metadata__") {
+        check_metadata(entry);
+      } else {
+        placed.push_back(describe(name, entry));
+      }
     }
+    check_places(placed);
+    std::vector<FileTensor> tensors;
+    tensors.reserve(placed.size());
+    for (Placed& each : placed) tensors.push_back(load(std::move(each)));
     return tensors;
   }
 
  private:
+  /// A tensor without its bytes, which lie at begin..end of the data.
+  struct Placed {
+    FileTensor tensor;
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+
   [[noreturn]] void fail(std::string_view reason) const {
     throw UserError(fmt::format("{} can't be used as a safetensors file: {}", file_.string(), reason));
   }
@@ -81,9 +100,54 @@ class Reader {
     std::string text(bytes, ' ');
     read_bytes(text.data(), bytes);
     data_begin_ = raw.size() + bytes;
-    json header = json::parse(text, nullptr, false);
+    json header = parse(text);
     if (!header.is_object()) fail("its header is no JSON object");
     return header;
+  }
+
+  /// As json::parse(), but a name that stands twice in one object, of which that would keep the last, is refused.
+  json parse(const std::string& text) const {
+    std::vector<std::set<std::string>> names;  // of the objects that are open
+    std::optional<std::string> twice;
+    const auto look = [&](int /*depth*/, json::parse_event_t event, json& value) {
+      if (event == json::parse_event_t::object_start) names.emplace_back();
+      if (event == json::parse_event_t::object_end) names.pop_back();
+      if (event == json::parse_event_t::key && !names.back().insert(value.get<std::string>()).second && !twice) {
+        twice = value.get<std::string>();
+      }
+      return true;
+    };
+    json value = json::parse(text, look, false);
+    if (twice && !value.is_discarded()) fail(fmt::format("its header has '{}' twice", *twice));
+    return value;
+  }
+
+  void check_metadata(const json& metadata) const {
+    const auto is_text = [](const json& value) { return value.is_string(); };
+    if (!metadata.is_object() || !std::ranges::all_of(metadata, is_text)) {
+      fail("its __metadata__ is no map of strings to strings");
+    }
+  }
+
+  /// The tensors take all of the data, and no two the same bytes.
+  void check_places(const std::vector<Placed>& placed) const {
+    std::vector<const Placed*> order;
+    for (const Placed& each : placed) order.push_back(&each);
+    std::ranges::sort(order, {}, [](const Placed* each) { return std::pair(each->begin, each->end); });
+    std::uint64_t end = 0;
+    for (const Placed* each : order) {
+      if (each->begin != end) {
+        fail(each->tensor.name,
+             fmt::format("begins at {}, but what lies before it ends at {}: tensors {}", each->begin, end,
+                         each->begin < end ? "overlap" : "have to follow each other without gaps"));
+      }
+      end = each->end;
+    }
+    if (const std::uint64_t data_bytes = size_ - data_begin_; end != data_bytes) {
+      fail(
+          fmt::format("its tensors end at {}, but it holds {} bytes of data{}", end, data_bytes,
+                      order.empty() ? "" : fmt::format(": nothing may follow tensor '{}'", order.back()->tensor.name)));
+    }
   }
 
   std::uint64_t unsigned_number(std::string_view name, const json& value, std::string_view what) const {
@@ -106,7 +170,7 @@ class Reader {
     return bytes;
   }
 
-  FileTensor read_tensor(const std::string& name, const json& entry) {
+  Placed describe(const std::string& name, const json& entry) const {
     FileTensor tensor{name, {}, {}, {}};
     const auto has = [&](const char* field) { return entry.is_object() && entry.contains(field); };
     if (!has("dtype") || !entry["dtype"].is_string() || !has("shape") || !entry["shape"].is_array() ||
@@ -130,8 +194,13 @@ class Reader {
       fail(name, fmt::format("has {} bytes, its dtype {} and shape [{}] make {}", end - begin, tensor.dtype,
                              fmt::join(tensor.shape, ", "), wanted));
     }
-    tensor.bytes.resize(end - begin);
-    stream_.seekg(static_cast<std::streamoff>(data_begin_ + begin));
+    return {std::move(tensor), begin, end};
+  }
+
+  FileTensor load(Placed&& placed) {
+    FileTensor tensor = std::move(placed.tensor);
+    tensor.bytes.resize(placed.end - placed.begin);
+    stream_.seekg(static_cast<std::streamoff>(data_begin_ + placed.begin));
     read_bytes(tensor.bytes.data(), tensor.bytes.size());
     return tensor;
   }
@@ -160,24 +229,12 @@ std::string header_text(const std::vector<FileTensor>& tensors) {
 std::vector<FileTensor> read_safetensors(const std::filesystem::path& file) { return Reader(file).read(); }
 
 void write_safetensors(const std::filesystem::path& file, const std::vector<FileTensor>& tensors) {
-  const std::filesystem::path temporary = file.string() + ".part";
   const std::string header = header_text(tensors);
   std::array<char, 8> length{};
   for (std::size_t i = 0; i < length.size(); ++i) length[i] = static_cast<char>(header.size() >> 8 * i & 0xFF);
-  std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
-  stream.write(length.data(), length.size());
-  stream.write(header.data(), static_cast<std::streamsize>(header.size()));
-  for (const FileTensor& tensor : tensors) {
-    stream.write(reinterpret_cast<const char*>(tensor.bytes.data()), static_cast<std::streamsize>(tensor.bytes.size()));
-  }
-  stream.close();
-  std::error_code error;
-  if (stream) std::filesystem::rename(temporary, file, error);
-  if (!stream || error) {
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    throw UserError(fmt::format("can't write {}: is its folder there, writable and not full?", file.string()));
-  }
+  std::vector<std::span<const std::byte>> parts = {std::as_bytes(std::span(length)), std::as_bytes(std::span(header))};
+  for (const FileTensor& tensor : tensors) parts.emplace_back(tensor.bytes);
+  replace_file(file, parts);
 }
 
 std::string_view file_dtype(kernels::DType dtype, std::string_view arch) {

@@ -7,8 +7,8 @@
 #include "kernels/common/workload.h"
 
 /// safetensors files: 8 bytes header length (little-endian), the header (JSON: name -> {dtype, shape, data_offsets};
-/// the key
-/// `__metadata__` is skipped), then the tensors' bytes, row-major, little-endian.
+/// the key `__metadata__`, a map of strings, is skipped), then the tensors' bytes, row-major, little-endian, one after
+/// the other without gaps.
 namespace monojit::tools {
 
 /// One tensor as a file holds it. `dtype` is the file's name for it ("BF16").
@@ -20,10 +20,11 @@ struct FileTensor {
 };
 
 /// Every tensor of a file, in the order of their names. Throws UserError naming the file and what is wrong with it when
-/// it can't be read, is cut short or malformed, or holds a dtype that isn't known.
+/// it can't be read, is cut short or malformed, holds a dtype that isn't known, a name twice, or bytes of no tensor or
+/// of two.
 std::vector<FileTensor> read_safetensors(const std::filesystem::path& file);
 
-/// Throws UserError naming the file when it can't be written; then no file of this name is left half-written.
+/// Throws UserError naming the file and the reason when it can't be written; then what was there is left as it was.
 void write_safetensors(const std::filesystem::path& file, const std::vector<FileTensor>& tensors);
 
 /// The name of a dtype in a file. FP8 is OCP E4M3 on gfx950, the FNUZ form on gfx942.

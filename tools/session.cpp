@@ -14,13 +14,23 @@ constexpr const char* kDefaultArch = "gfx950";
 
 }  // namespace
 
+CLI::Validator not_empty() {
+  return {[](const std::string& value) { return std::string(value.empty() ? "must not be empty" : ""); }, ""};
+}
+
 void add_cache_folder_flag(CLI::App& command, std::string& folder) {
-  command.add_option("--cache-dir", folder,
-                     "folder of compiled kernels (default: $MONOJIT_CACHE_DIR, else the user's)");
+  command
+      .add_option("--cache-dir", folder, "folder of compiled kernels (default: $MONOJIT_CACHE_DIR, else the user's)")
+      ->check(not_empty());
 }
 
 void add_arch_flag(CLI::App& command, std::string& arch) {
-  command.add_option("--arch", arch, "gfx950 or gfx942 (default: the device's; gfx950 where there is none)");
+  const auto known = [](const std::string& name) -> std::string {
+    if (name == "gfx950" || name == "gfx942") return "";
+    return fmt::format("kernels can't be built for '{}': use gfx950 or gfx942", name);
+  };
+  command.add_option("--arch", arch, "gfx950 or gfx942 (default: the device's; gfx950 where there is none)")
+      ->check(CLI::Validator(known, ""));
 }
 
 void add_build_flags(CLI::App& command, BuildFlags& flags) {
@@ -34,12 +44,20 @@ std::filesystem::path cache_folder(const std::string& flag) {
   return flag.empty() ? cache::user_folder().path : std::filesystem::absolute(flag);
 }
 
+std::string cache_advice(std::string text, const std::string& flag) {
+  constexpr std::string_view kVariable = "set MONOJIT_CACHE_DIR";
+  if (const auto at = text.rfind(kVariable); !flag.empty() && at != std::string::npos) {
+    text.replace(at, kVariable.size(), "set --cache-dir");
+  }
+  return text;
+}
+
 std::unique_ptr<runtime::Jit> make_jit(const BuildFlags& flags) {
   if (flags.no_cache && flags.strict)
     throw UserError("--strict reads the cache alone: it can't be used with --no-cache");
   runtime::JitOptions options;
   options.strict = flags.strict;
-  options.warn = say;
+  options.warn = [flag = flags.cache_folder](std::string_view text) { say(cache_advice(std::string(text), flag)); };
   if (!flags.no_cache) {
     options.cache_folder = cache_folder(flags.cache_folder);
     if (options.cache_folder.empty()) say("no cache folder: caching is off (set MONOJIT_CACHE_DIR)");

@@ -28,6 +28,13 @@ void add_arch_flag(CLI::App& command, std::string& arch);
 /// --cache-dir
 void add_cache_folder_flag(CLI::App& command, std::string& folder);
 
+/// Refuses an option's empty value.
+CLI::Validator not_empty();
+
+/// A message about the cache folder; its advice to set MONOJIT_CACHE_DIR becomes one to set --cache-dir where that flag
+/// was given.
+std::string cache_advice(std::string text, const std::string& flag);
+
 /// The folder that the flag names, else the user's; empty when there is neither.
 std::filesystem::path cache_folder(const std::string& flag);
 

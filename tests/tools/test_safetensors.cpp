@@ -64,7 +64,7 @@ TEST_CASE("Tensors come back from a file as they were written") {
 
 TEST_CASE("A file with metadata, as other writers make it, is read") {
   const TestFile file(
-      file_text(R"({"__metadata__":{"format":"pt"},"x":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})", "abc"));
+      file_text(R"({"__metadata__":{"format":"pt"},"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", "bc"));
   const std::vector<FileTensor> read = read_safetensors(file.path());
   REQUIRE(read.size() == 1);
   CHECK(read[0].bytes == bytes_of("bc"));
@@ -77,6 +77,17 @@ struct Malformed {
 
 std::string one_tensor(const std::string& entry, const std::string& data) {
   return file_text(R"({"x":)" + entry + "}", data);
+}
+
+/// Bytes x and y at these places.
+std::string two_tensors(int x_begin, int x_end, int y_begin, int y_end, const std::string& data) {
+  const auto entry = [](const std::string& name, int begin, int end) {
+    const std::string from = std::to_string(begin);
+    const std::string to = std::to_string(end);
+    return '"' + name + R"(":{"dtype":"U8","shape":[)" + std::to_string(end - begin) + R"(],"data_offsets":[)" + from +
+           ',' + to + "]}";
+  };
+  return file_text('{' + entry("x", x_begin, x_end) + ',' + entry("y", y_begin, y_end) + '}', data);
 }
 
 TEST_CASE("A malformed file is refused with the reason") {
@@ -96,7 +107,20 @@ TEST_CASE("A malformed file is refused with the reason") {
       Malformed{one_tensor(R"({"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]})", "four"),
                 "larger than memory"},
       Malformed{one_tensor(R"({"dtype":"F32","shape":[18446744073709551615],"data_offsets":[0,4]})", "four"),
-                "larger than memory"});
+                "larger than memory"},
+      Malformed{two_tensors(0, 2, 1, 3, "abc"), "tensor 'y' begins at 1, but what lies before it ends at 2"},
+      Malformed{two_tensors(2, 4, 0, 3, "abcd"), "tensor 'x' begins at 2, but what lies before it ends at 3"},
+      Malformed{two_tensors(0, 2, 0, 2, "ab"), "tensors overlap"},
+      Malformed{two_tensors(0, 1, 2, 3, "abc"), "tensor 'y' begins at 2, but what lies before it ends at 1"},
+      Malformed{two_tensors(1, 2, 2, 3, "abc"), "tensor 'x' begins at 1, but what lies before it ends at 0"},
+      Malformed{two_tensors(0, 1, 1, 2, "abc"), "nothing may follow tensor 'y'"},
+      Malformed{file_text("{}", "a"), "holds 1 bytes of data"},
+      Malformed{file_text(R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                          R"("x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+                          "a"),
+                "'x' twice"},
+      Malformed{file_text(R"({"__metadata__":{"format":1}})", ""), "__metadata__ is no map of strings"},
+      Malformed{file_text(R"({"__metadata__":"pt"})", ""), "__metadata__ is no map of strings"});
   const TestFile file(bad.content);
   CHECK_THROWS_MATCHES(read_safetensors(file.path()), UserError,
                        MessageMatches(ContainsSubstring(file.path().string()) && ContainsSubstring(bad.reason)));

@@ -9,6 +9,7 @@
 #include "tools/bench/benchmarks.h"
 #include "tools/commands/commands.h"
 #include "tools/report.h"
+#include "tools/session.h"
 
 namespace monojit::tools {
 namespace {
@@ -49,7 +50,7 @@ struct Options {
   bool json = false;
 };
 
-void print(const std::vector<Figure>& figures, bool as_json) {
+void print_figures(const std::vector<Figure>& figures, bool as_json) {
   Json list = Json::array();
   Table table({Table::Align::kLeft, Table::Align::kRight, Table::Align::kLeft});
   table.add({"NAME", "VALUE", "UNIT"});
@@ -60,7 +61,7 @@ void print(const std::vector<Figure>& figures, bool as_json) {
   if (as_json) {
     print_json(list);
   } else {
-    fmt::print("{}", table.text());
+    print("{}", table.text());
   }
 }
 
@@ -73,9 +74,12 @@ void bench(const Options& options) {
   std::ostringstream remarks;  // of the library: we have our own words
   collector.SetErrorStream(&remarks);
   if (benchmark::RunSpecifiedBenchmarks(&collector, options.filter) == 0) {
+    if (remarks.str().find("Could not compile") != std::string::npos) {
+      throw UserError(fmt::format("'{}' is no valid regular expression", options.filter));
+    }
     throw UserError(fmt::format("no benchmark's name matches '{}' (monojit bench runs all)", options.filter));
   }
-  print(collector.figures, options.json);
+  print_figures(collector.figures, options.json);
   if (collector.failed) throw Failed();
 }
 
@@ -84,8 +88,9 @@ void bench(const Options& options) {
 void add_bench(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App& command = *app.add_subcommand("bench", "Measure builds, cache, launch and emulator");
-  command.add_option("FILTER", options->filter,
-                     "regular expression: the benchmarks whose names it matches (default: all)");
+  command
+      .add_option("FILTER", options->filter, "regular expression: the benchmarks whose names it matches (default: all)")
+      ->check(not_empty());
   command.add_flag("--json", options->json, "print JSON");
   command.callback([options] { bench(*options); });
 }

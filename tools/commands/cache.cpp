@@ -35,7 +35,9 @@ struct OpenCache {
     if (folder.empty()) throw UserError("there is no cache folder (set MONOJIT_CACHE_DIR, or use --cache-dir)");
     std::error_code error;
     if (std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error)) {
-      throw UserError(fmt::format("cache folder {} is a file (set MONOJIT_CACHE_DIR to a folder)", folder.string()));
+      const std::string text =
+          fmt::format("cache folder {} is a file (set MONOJIT_CACHE_DIR to a folder)", folder.string());
+      throw UserError(cache_advice(text, options.folder));
     }
     return folder;
   }
@@ -44,6 +46,10 @@ struct OpenCache {
   cache::DiskStore store;
   std::vector<StoredEntry> entries;
 };
+
+std::string count_text(std::size_t entries) {
+  return fmt::format("{} {}", entries, entries == 1 ? "entry" : "entries");
+}
 
 std::string age_text(std::int64_t modified) {
   constexpr std::int64_t kMinute = 60;
@@ -70,7 +76,7 @@ Json to_json(const StoredEntry& entry) {
   json["options"] = entry.key.options;
   json["generator"] = entry.key.generator;
   json["toolchain"] = entry.key.toolchain;
-  json["code_bytes"] = entry.code_bytes;
+  json["object_bytes"] = entry.code_bytes;
   return json;
 }
 
@@ -93,18 +99,19 @@ void list(const Options& options) {
     print_json({{"folder", cache.store.folder().string()}, {"entries", entries}, {"total_bytes", total}});
     return;
   }
-  if (!table.empty()) fmt::print("{}", table.text());
-  fmt::print("{} entries, {} bytes in {}\n", cache.entries.size(), total, cache.store.folder().string());
+  if (!table.empty()) print("{}", table.text());
+  print("{}, {} bytes in {}\n", count_text(cache.entries.size()), total, cache.store.folder().string());
 }
 
 /// The entries that `name` means: one by the start of its digest, or all of a key.
 std::vector<StoredEntry> find(const OpenCache& cache, const std::string& name) {
   std::string text;
-  const bool is_digest = name.find_first_not_of("0123456789abcdef") == std::string::npos;
+  const bool is_digest = name.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
+  const std::string digits = is_digest ? CLI::detail::to_lower(name) : "";
   if (!is_digest) text = kernels::BuildKey::parse(name).text();
   std::vector<StoredEntry> found;
   std::ranges::copy_if(cache.entries, std::back_inserter(found), [&](const StoredEntry& entry) {
-    return is_digest ? cache::hex(entry.digest).starts_with(name) : entry.key.text == text;
+    return is_digest ? cache::hex(entry.digest).starts_with(digits) : entry.key.text == text;
   });
   if (found.empty()) throw UserError(fmt::format("{}: not in the cache {}", name, cache.store.folder().string()));
   if (is_digest && found.size() > 1)
@@ -113,16 +120,15 @@ std::vector<StoredEntry> find(const OpenCache& cache, const std::string& name) {
 }
 
 void print_entry(const StoredEntry& entry) {
-  fmt::print("digest     {}\nfile       {} ({} bytes)\n", cache::hex(entry.digest), entry.file.string(),
-             entry.file_bytes);
+  print("digest     {}\nfile       {} ({} bytes)\n", cache::hex(entry.digest), entry.file.string(), entry.file_bytes);
   if (!entry.problem.empty()) {
-    fmt::print("unusable   {}\n\n", entry.problem);
+    print("unusable   {}\n\n", entry.problem);
     return;
   }
-  fmt::print("key        {}\ntarget     {}\ngenerator  {}\ntoolchain  {}\ncode       {} bytes\n", entry.key.text,
-             entry.key.target, entry.key.generator, entry.key.toolchain, entry.code_bytes);
+  print("key        {}\ntarget     {}\ngenerator  {}\ntoolchain  {}\nobject     {} bytes\n", entry.key.text,
+        entry.key.target, entry.key.generator, entry.key.toolchain, entry.code_bytes);
   const Json record = Json::parse(entry.metadata, nullptr, false);
-  fmt::print("record     {}\n\n", record.dump(2, ' ', false, Json::error_handler_t::replace));
+  print("record     {}\n\n", record.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 void show(const Options& options) {
@@ -166,11 +172,10 @@ void remove(const Options& options) {
                 {"removed_bytes", removed.bytes},
                 {"failed", removed.failed}});
   } else {
-    fmt::print("removed {} entries, {} bytes, from {}\n", removed.entries, removed.bytes,
-               cache.store.folder().string());
+    print("removed {}, {} bytes, from {}\n", count_text(removed.entries), removed.bytes, cache.store.folder().string());
   }
   if (removed.failed == 0) return;
-  say(fmt::format("{} entries could not be removed: may this user write to {}?", removed.failed,
+  say(fmt::format("{} could not be removed: may this user write to {}?", count_text(removed.failed),
                   cache.store.folder().string()));
   throw Failed();
 }
@@ -194,9 +199,10 @@ void add_cache(CLI::App& app) {
   add(command, "ls", "List the entries", options, list);
   add(command, "show", "Show all that is known of entries", options, show)
       .add_option("ENTRY", options->entries, kEntries)
-      ->required();
+      ->required()
+      ->check(not_empty());
   CLI::App& rm = add(command, "rm", "Remove entries", options, remove);
-  rm.add_option("ENTRY", options->entries, kEntries);
+  rm.add_option("ENTRY", options->entries, kEntries)->check(not_empty());
   rm.add_flag("--all", options->all, "every entry");
 }
 

@@ -103,14 +103,14 @@ struct Options {
   bool json = false;
 };
 
-void print(const Row& row) {
+void print_row(const Row& row) {
   const bool fine = row.finding.problem.empty();
   std::string text = row.finding.found;
   if (!fine) text += (text.empty() ? "" : "\n") + row.finding.problem;
   for (std::size_t line = text.find('\n'); line != std::string::npos; line = text.find('\n', line + 1)) {
     text.insert(line + 1, 22, ' ');
   }
-  fmt::print("{:<9} {:<11} {}\n", row.name, fine ? "ok" : row.needed ? "PROBLEM" : "missing", text);
+  print("{:<9} {:<11} {}\n", row.name, fine ? "ok" : row.needed ? "PROBLEM" : "missing", text);
 }
 
 void doctor(const Options& options) {
@@ -128,7 +128,7 @@ void doctor(const Options& options) {
     Json entry = row.finding.details;
     entry["problem"] = bad(row) ? Json(row.finding.problem) : Json(nullptr);
     json[row.name] = std::move(entry);
-    if (!options.json) print(row);
+    if (!options.json) print_row(row);
   }
   if (options.json) print_json(json);
   if (!usable) throw Failed();

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -47,9 +48,21 @@ struct Options {
   bool json = false;
 };
 
-std::vector<Stage> chosen(const std::vector<std::string>& names) {
+/// The parts of lists with commas, empty ones too.
+std::vector<std::string> parts(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists) {
+    for (const auto part : std::views::split(list, ',')) names.emplace_back(part.begin(), part.end());
+  }
+  return names;
+}
+
+std::vector<Stage> chosen(const std::vector<std::string>& lists) {
   std::vector<Stage> stages;
-  for (const std::string& name : names) {
+  for (const std::string& name : parts(lists)) {
+    if (name.empty()) {
+      throw UserError("--emit: a name is missing beside a comma; stages are ir, opt-ir, isa, metadata and resources");
+    }
     const auto* const found = std::ranges::find(kStages, name, &Stage::name);
     if (found == std::end(kStages)) {
       throw UserError(
@@ -90,10 +103,10 @@ void dump(const Options& options) {
     if (!options.folder.empty()) {
       const std::string file = write(options.folder, symbol, stage, text);
       json["files"][stage.name] = file;
-      if (!options.json) fmt::print("{}\n", file);
+      if (!options.json) print("{}\n", file);
     } else {
       json["stages"][stage.name] = text;
-      if (!options.json) fmt::print("{}{}", stages.size() > 1 ? fmt::format("==== {}\n", stage.name) : "", text);
+      if (!options.json) print("{}{}", stages.size() > 1 ? fmt::format("==== {}\n", stage.name) : "", text);
     }
   }
   if (options.json) print_json(json);
@@ -106,9 +119,11 @@ void add_dump(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("dump", "Build a kernel and show what each stage of the build made of it");
   command.add_option("KEY", options->key, "e.g. 'minimax_m3.k1{tokens=1,index_heads=1}'")->required();
   command.add_option("--emit", options->emit, "stages, separated by commas: ir, opt-ir, isa, metadata, resources")
-      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(not_empty())
       ->capture_default_str();
-  command.add_option("-o,--output", options->folder, "folder to write a file a stage to (default: all to stdout)");
+  command.add_option("-o,--output", options->folder, "folder to write a file a stage to (default: all to stdout)")
+      ->check(not_empty());
   add_arch_flag(command, options->build.arch);
   command.add_flag("--json", options->json, "print JSON");
   command.callback([options] { dump(*options); });

@@ -1,4 +1,13 @@
+#include <charconv>
+#include <cstdint>
+#include <limits>
 #include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
 
 #include "tools/commands/commands.h"
 #include "tools/kernel_run.h"
@@ -11,20 +20,42 @@ struct Options {
   std::string key;
   BuildFlags build;
   RunOptions run;
+  std::string seed = "1";
   bool json = false;
 };
 
+RunResult run_in_memory(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
+  try {
+    return run_kernel(jit, key, options);
+  } catch (const std::bad_alloc&) {
+    throw std::runtime_error(key.text() + ": its tensors don't fit in memory");
+  }
+}
+
+std::uint64_t decimal(const std::string& text) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || read != end) {
+    throw UserError(
+        fmt::format("--seed: '{}' is no decimal number of 0 to {}", text, std::numeric_limits<std::uint64_t>::max()));
+  }
+  return value;
+}
+
 void run(Options& options) {
   const kernels::BuildKey key = kernels::BuildKey::parse(options.key);
+  options.run.seed = decimal(options.seed);
   options.run.arch = options.build.arch;
   const auto jit = make_jit(options.build);
-  const RunResult result = run_kernel(*jit, key, options.run);
+  const RunResult result = run_in_memory(*jit, key, options.run);
   if (options.json) {
     print_json(to_json(result));
   } else {
     print_text(result);
   }
-  if (!result.verified) throw Failed();
+  if (!result.save_problem.empty()) say(result.save_problem);
+  if (!result.verified || !result.save_problem.empty()) throw Failed();
 }
 
 }  // namespace
@@ -36,12 +67,17 @@ void add_run(CLI::App& app) {
                                           "compare every output with the host reference");
   command.add_option("KEY", options->key, "e.g. 'minimax_m3.k1{tokens=1,index_heads=1}'")->required();
   command.add_option("--device", options->run.device, "auto, hip, hip:N, emulator or emulator:N")
+      ->check(not_empty())
       ->capture_default_str();
-  command.add_option("--seed", options->run.seed, "of the generated tensors")->capture_default_str();
-  command.add_option("--inputs", options->run.inputs,
-                     "safetensors file whose tensors replace generated ones by argument name");
-  command.add_option("--save", options->run.save,
-                     "safetensors file to write: tensors before the launch as in/NAME, after it as NAME");
+  command.add_option("--seed", options->seed, "of the generated tensors: a decimal number")->capture_default_str();
+  command
+      .add_option("--inputs", options->run.inputs,
+                  "safetensors file whose tensors replace generated ones by argument name")
+      ->check(not_empty());
+  command
+      .add_option("--save", options->run.save,
+                  "safetensors file to write: tensors before the launch as in/NAME, after it as NAME")
+      ->check(not_empty());
   add_build_flags(command, options->build);
   command.add_flag("--json", options->json, "print JSON");
   command.callback([options] { run(*options); });

@@ -38,7 +38,7 @@ void warm(const Options& options) {
   for (const kernels::BuildKey& key : keys) kernels::validate(key, arch);
   const auto jit = make_jit(options.build);
   if (jit->disk() == nullptr) throw UserError("there is no cache to warm (set MONOJIT_CACHE_DIR, or use --cache-dir)");
-  if (const auto problem = jit->disk()->problem()) throw UserError(*problem);
+  if (const auto problem = jit->disk()->problem()) throw UserError(cache_advice(*problem, options.build.cache_folder));
 
   Json list = Json::array();
   for (const kernels::BuildKey& key : keys) {
@@ -46,7 +46,7 @@ void warm(const Options& options) {
     if (obtained.source == cache::Source::kBuilt && !obtained.stored) {
       throw std::runtime_error(fmt::format("{} was built, but could not be stored", key.text()));
     }
-    if (!options.json) fmt::print("{}\n", line(key, obtained));
+    if (!options.json) print("{}\n", line(key, obtained));
     list.push_back(to_json(key, obtained));
   }
   if (options.json) print_json({{"arch", arch}, {"folder", jit->disk()->folder().string()}, {"kernels", list}});

@@ -1,0 +1,104 @@
+"""`monojit run --save`: what may be written, and what is left when it can't be."""
+
+import os
+import resource
+import signal
+import subprocess
+import time
+
+import pytest
+import tensors
+from conftest import KEY, refused
+
+NO_USERS_MAY_WRITE_HERE = "/proc/self/fdinfo/x.safetensors"
+
+
+def save(monojit, path):
+    return monojit.run("--arch", "gfx950", "--save", path)
+
+
+def test_a_fifo_is_refused_and_stays_one(monojit, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    assert refused(save(monojit, tmp_path / "fifo"), f"can't write {tmp_path / 'fifo'}", "no regular file")
+    assert (tmp_path / "fifo").is_fifo()
+    (tmp_path / "link").symlink_to("fifo")
+    assert refused(save(monojit, tmp_path / "link"), "no regular file")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "fifo").is_fifo()
+    assert monojit.entries() == [], "it was told before anything was built"
+
+
+@pytest.mark.parametrize("name, reason", [
+    ("", "Is a directory"),
+    ("missing/x.safetensors", "No such file or directory"),
+    ("file/x.safetensors", "Not a directory"),
+    ("n" * 300, "File name too long"),
+    ("loop", "Too many levels of symbolic links"),
+])
+def test_what_can_not_be_written_is_refused_with_the_reason_before_the_build(monojit, tmp_path, name, reason):
+    (tmp_path / "file").write_text("text")
+    (tmp_path / "loop").symlink_to("loop")
+    assert refused(save(monojit, tmp_path / name), str(tmp_path / name), reason)
+    assert monojit.entries() == []
+
+
+def test_a_folder_that_takes_no_files_is_refused(monojit):
+    assert refused(save(monojit, NO_USERS_MAY_WRITE_HERE), NO_USERS_MAY_WRITE_HERE)
+    assert monojit.entries() == []
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_link_is_followed(warm, tmp_path, exists):
+    (tmp_path / "folder").mkdir()
+    target = tmp_path / "folder" / "target"
+    if exists:
+        target.write_text("old")
+        target.chmod(0o640)
+    (tmp_path / "link").symlink_to("folder/target")
+    assert save(warm, tmp_path / "link").code == 0
+    assert (tmp_path / "link").is_symlink()
+    assert "q_out" in tensors.read(target)
+    assert not exists or target.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(tmp_path / "folder") == ["target"]
+
+
+def test_the_part_file_of_the_user_is_left_alone(warm, tmp_path):
+    (tmp_path / "x.part").write_text("mine")
+    assert save(warm, tmp_path / "x").code == 0
+    assert (tmp_path / "x.part").read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith((".", "x"))) == ["x", "x.part"]
+
+
+def test_two_may_save_to_one_file(warm, tmp_path):
+    runs = [warm.start("run", KEY, "--device", "emulator", "--save", tmp_path / "x") for _ in range(2)]
+    outcomes = [warm.finish(process) for process in runs]
+    assert [outcome.code for outcome in outcomes] == [0, 0], outcomes
+    assert "q_out" in tensors.read(tmp_path / "x")
+
+
+def limited(monojit, path, size):
+    """A run that may write files of `size` bytes."""
+    process = subprocess.Popen([monojit.binary, "run", KEY, "--device", "emulator", "--arch", "gfx950", "--json", "--save", path],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=monojit.environment,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+    return monojit.finish(process)
+
+
+def test_a_file_that_can_not_be_saved_after_the_run_costs_the_file_and_not_the_result(warm, tmp_path):
+    (tmp_path / "x").write_text("old")
+    outcome = limited(warm, tmp_path / "x", 100_000)
+    assert outcome.code == 1
+    assert outcome.json()["verified"] is True
+    assert outcome.err.splitlines()[-1] == f"monojit: can't write {tmp_path / 'x'}: File too large"
+    assert (tmp_path / "x").read_text() == "old"
+    assert not list(tmp_path.glob(".monojit*"))
+
+
+def test_an_interrupted_save_leaves_nothing(warm, tmp_path):
+    folder = tmp_path / "saves"
+    folder.mkdir()
+    process = warm.start("run", KEY, "--device", "emulator", "--save", folder / "x")
+    while process.poll() is None and not list(folder.iterdir()):
+        time.sleep(0.0001)
+    process.send_signal(signal.SIGTERM)
+    assert warm.finish(process).code in (-signal.SIGTERM, 0)
+    assert [path.name for path in folder.iterdir()] in ([], ["x"])
