@@ -12,12 +12,16 @@ constexpr Shape kI32 = {Kind::kInt32};
 
 using Dwords = llvm::SmallVector<llvm::Value*, 8>;
 
+llvm::Type* type_of(const llvm::Value* value, const char* operation, Loc loc) {
+  if (value == nullptr) Builder::current(loc).fail(operation, "a value is used that was never assigned", loc);
+  return value->getType();
+}
+
 /// The 32-bit pieces of a value; a smaller one is extended to 32 bits.
 Dwords split(llvm::Value* value, const char* operation, Loc loc) {
-  Builder& builder = Builder::current(loc);
+  const Builder& builder = Builder::current(loc);
   llvm::IRBuilder<>& ir = Builder::at(loc);
-  if (value == nullptr) builder.fail(operation, "a value is used that was never assigned", loc);
-  const unsigned bits = static_cast<unsigned>(value->getType()->getPrimitiveSizeInBits().getFixedValue());
+  const auto bits = static_cast<unsigned>(type_of(value, operation, loc)->getPrimitiveSizeInBits().getFixedValue());
   if (bits == 32) return {ir.CreateBitCast(value, ir.getInt32Ty())};
   if (bits != 0 && bits < 32) return {ir.CreateZExt(ir.CreateBitCast(value, ir.getIntNTy(bits)), ir.getInt32Ty())};
   if (bits == 0 || bits % 32 != 0) {
@@ -42,9 +46,10 @@ llvm::Value* join(const Dwords& dwords, llvm::Type* type, Loc loc) {
 /// Applies `f` to each dword of a value.
 template <class F>
 llvm::Value* by_dwords(llvm::Value* value, const char* operation, Loc loc, F&& f) {
+  llvm::Type* type = type_of(value, operation, loc);
   Dwords dwords = split(value, operation, loc);
   for (llvm::Value*& dword : dwords) dword = f(dword);
-  return join(dwords, value->getType(), loc);
+  return join(dwords, type, loc);
 }
 
 /// 4 * (lane xor distance), computed once a kernel.
@@ -104,10 +109,10 @@ Op swap_of(int distance) { return distance == 32 ? Op::permlane32_swap : Op::per
 namespace detail {
 
 llvm::Value* readfirstlane(llvm::Value* value, Loc loc) {
-  if (value != nullptr && value->getType()->isPointerTy()) {
+  llvm::Type* type = type_of(value, "readfirstlane", loc);
+  if (type->isPointerTy()) {
     // Whole, so that LLVM still knows what it points into.
-    return Builder::at(loc).CreateCall(Builder::current(loc).declaration(Op::readfirstlane, {value->getType()}),
-                                       {value});
+    return Builder::at(loc).CreateCall(Builder::current(loc).declaration(Op::readfirstlane, {type}), {value});
   }
   return by_dwords(value, "readfirstlane", loc,
                    [&](llvm::Value* dword) { return emit::call(Op::readfirstlane, {kI32}, {dword}, loc); });

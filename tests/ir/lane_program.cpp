@@ -22,6 +22,7 @@ codegen::Build build(const Target& target, int words, int threads, std::size_t& 
   const auto in = kernel.argument<Ptr<Int32, Global>>("inputs");
   const auto out = kernel.argument<Ptr<Int32, Global>>("results");
   std::vector<Int32> inputs;
+  inputs.reserve(static_cast<std::size_t>(words));
   for (int i = 0; i < words; ++i) inputs.push_back(load(in + (thread_id() + i * threads)));
   const std::vector<Int32> given = program(inputs);
   results = given.size();
@@ -73,6 +74,7 @@ std::vector<std::uint32_t> sequence(std::uint32_t first, std::uint32_t step, std
 std::vector<std::uint32_t> mapped(const std::vector<std::uint32_t>& input,
                                   const std::function<std::uint32_t(std::uint32_t)>& model) {
   std::vector<std::uint32_t> values;
+  values.reserve(input.size());
   for (const std::uint32_t word : input) values.push_back(model(word));
   return values;
 }

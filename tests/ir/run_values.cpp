@@ -90,6 +90,7 @@ TEST_CASE("Integer operations give what their names say") {
         return std::vector<Int32>{c.program(in[0], in[1])};
       });
       std::vector<std::uint32_t> expected;
+      expected.reserve(a.size());
       for (std::size_t t = 0; t < a.size(); ++t) expected.push_back(c.model(a[t], b[t]));
       CHECK(given[0] == expected);
     }

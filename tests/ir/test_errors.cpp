@@ -97,7 +97,7 @@ TEST_CASE("Literals and indices out of range are refused") {
   CHECK_THAT(text([](Kernel&) { lane_id() + 0x1'0000'0000; }),
              ContainsSubstring("4294967296 does not fit into 32 bits"));
   CHECK_THAT(text([](Kernel&) {
-               Vec<Int32, 4> v = 0;
+               const Vec<Int32, 4> v = 0;
                v[4];
              }),
              ContainsSubstring("index 4 of a vector of 4"));
@@ -113,7 +113,7 @@ TEST_CASE("Literals and indices out of range are refused") {
 }
 
 TEST_CASE("Unsigned 32-bit literals fit into Int32") {
-  Kernel kernel(kOptions);
+  const Kernel kernel(kOptions);
   CHECK_NOTHROW(lane_id() & 0xFFFFFFFFU);
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("More LDS than the chip has is refused with the array that crosses the
   CHECK_THAT(error.what(), ContainsSubstring("'partials' ends at byte 69632, but a workgroup has 65536 bytes"));
   KernelOptions larger_chip = kOptions;
   larger_chip.target = kTargetGfx950;
-  Kernel kernel(larger_chip);
+  const Kernel kernel(larger_chip);
   CHECK_NOTHROW(place());
   CHECK(kernel.lds_bytes() == 69632);
 }
@@ -182,7 +182,7 @@ TEST_CASE("Workgroups of no or too many threads are refused") {
 TEST_CASE("A kernel that was given up leaves its thread ready for the next") {
   CHECK_THROWS_AS(
       [] {
-        Kernel kernel(kOptions);
+        const Kernel kernel(kOptions);
         For(0, 4, [](Int32) { s_sleep(0); });
       }(),
       BuildError);

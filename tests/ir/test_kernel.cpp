@@ -136,7 +136,7 @@ TEST_CASE("The same program gives the same IR, also with another kernel built at
 TEST_CASE("Kernels nest: the innermost living one is the current one") {
   Kernel outer({.name = "outer", .target = kTargetGfx942, .workgroup_size = 64});
   {
-    Kernel inner({.name = "inner", .target = kTargetGfx950, .workgroup_size = 64});
+    const Kernel inner({.name = "inner", .target = kTargetGfx950, .workgroup_size = 64});
     CHECK(target().arch == "gfx950");
     CHECK_THROWS_AS(outer.finish(), BuildError);
   }

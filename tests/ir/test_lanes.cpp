@@ -28,11 +28,11 @@ std::vector<std::string> exchanges(const std::string& isa) {
   return found;
 }
 
-const std::vector<std::string> kWithinRow = {"row_ror:8", "row_shr:4", "row_shl:4", "quad_perm:[2,3,0,1",
-                                             "quad_perm:[1,0,3,2"};
-
-std::vector<std::string> behind(std::vector<std::string> first, const std::vector<std::string>& rest) {
-  first.insert(first.end(), rest.begin(), rest.end());
+/// `first`, then what every reduction does within a row of 16 lanes.
+std::vector<std::string> then_within_row(std::vector<std::string> first) {
+  for (const char* control : {"row_ror:8", "row_shr:4", "row_shl:4", "quad_perm:[2,3,0,1", "quad_perm:[1,0,3,2"}) {
+    first.emplace_back(control);
+  }
   return first;
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("A half-wave sum goes over lanes xor 16, 8, 4, 2, 1 in this order") {
     Probe probe(target);
     probe.result(half_wave_sum(probe.f32()));
     const std::string first = target.chip == Chip::kGfx950 ? "permlane16" : "bpermute";
-    CHECK(exchanges(probe.build().stages.isa) == behind({first}, kWithinRow));
+    CHECK(exchanges(probe.build().stages.isa) == then_within_row({first}));
   }
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("A wave sum starts with xor 32") {
     const bool swaps = target.chip == Chip::kGfx950;
     const std::vector<std::string> first =
         swaps ? std::vector<std::string>{"permlane32", "permlane16"} : std::vector<std::string>{"bpermute", "bpermute"};
-    CHECK(exchanges(probe.build().stages.isa) == behind(first, kWithinRow));
+    CHECK(exchanges(probe.build().stages.isa) == then_within_row(first));
   }
 }
 

@@ -86,7 +86,7 @@ TEST_CASE("A repeated load stays in its loop even from memory that is called con
 }
 
 TEST_CASE("Overlapping members of an LDS layout share their place and the largest counts") {
-  Kernel kernel({.name = "layout", .workgroup_size = 64});
+  const Kernel kernel({.name = "layout", .workgroup_size = 64});
   LdsLayout lds;
   const auto rows = lds.array<UInt8>("rows", 100);
   LdsArray<Float32> partials;
