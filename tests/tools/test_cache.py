@@ -65,6 +65,14 @@ def test_a_cache_folder_that_is_a_file_costs_a_warning_and_no_answer(monojit, tm
         assert refused(monojit(*arguments, MONOJIT_CACHE_DIR=str(file)), str(file))
 
 
+def test_advice_about_the_cache_folder_names_the_flag_that_was_given(monojit, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("not a folder")
+    for arguments in (("run", KEY, "--device", "emulator"), ("warm", KEY), ("cache", "ls")):
+        outcome = monojit(*arguments, "--cache-dir", file)
+        assert "set --cache-dir" in outcome.err and "MONOJIT_CACHE_DIR" not in outcome.err
+
+
 def test_a_cache_folder_that_can_not_be_written_costs_a_warning_and_no_answer(monojit):
     outcome = monojit.run(MONOJIT_CACHE_DIR=UNWRITABLE)
     assert outcome.code == 0
@@ -103,12 +111,13 @@ def test_ls_shows_each_entry(warm):
     assert entry["key"].startswith("minimax_m3.k1{tokens=1,index_heads=1")
     assert entry["target"].endswith("gfx950")
     text = warm("cache", "ls").out
+    assert "1 entry," in text
     assert entry["digest"][:12] in text and entry["key"] in text
 
 
 def test_show_finds_an_entry_by_digest_or_key(warm):
     (entry,) = warm.entries()
-    for name in (entry["digest"][:8], KEY):
+    for name in (entry["digest"][:8], entry["digest"][:20].upper(), KEY):
         (shown,) = warm("cache", "show", name, "--json").json()["entries"]
         assert shown["digest"] == entry["digest"]
         assert shown["record"]["resources"]["code_bytes"] > 0

@@ -1,5 +1,8 @@
 """`monojit run`: what it prints, what it saves, what it takes."""
 
+import subprocess
+from pathlib import Path
+
 import pytest
 import tensors
 from conftest import KEY, refused
@@ -113,7 +116,9 @@ def test_a_number_may_be_a_tensor_without_a_shape(warm, tmp_path):
 ])
 def test_a_tensor_that_the_kernel_can_not_take_is_refused_by_name(warm, tmp_path, name, tensor, texts):
     tensors.write(tmp_path / "bad.safetensors", {name: tensor})
-    assert refused(warm.run("--inputs", tmp_path / "bad.safetensors"), *texts)
+    outcome = warm.run("--inputs", tmp_path / "bad.safetensors")
+    assert refused(outcome, str(tmp_path / "bad.safetensors"), *texts)
+    assert "monojit: monojit:" not in outcome.err
 
 
 def test_files_that_are_no_tensors_are_refused(warm, tmp_path):
@@ -121,3 +126,21 @@ def test_files_that_are_no_tensors_are_refused(warm, tmp_path):
     assert refused(warm.run("--inputs", tmp_path / "text"), str(tmp_path / "text"))
     assert refused(warm.run("--inputs", tmp_path / "missing"), str(tmp_path / "missing"))
     assert refused(warm.run("--save", tmp_path / "no" / "folder"), str(tmp_path / "no" / "folder"))
+
+
+def test_a_seed_is_decimal_whatever_it_begins_with(warm, tmp_path):
+    plain, padded = (saved(warm, tmp_path / seed, "--seed", seed) for seed in ("10", "010"))
+    assert plain == padded
+
+
+def test_tensors_that_do_not_fit_in_memory_are_a_failure_that_names_the_key(monojit):
+    if b"__asan_init" in Path(monojit.binary).read_bytes():
+        pytest.skip("the address sanitizer needs more address space than the limit leaves")
+    key = "example.row_norm{rows=65535,hidden=16384}"
+    limit = 2_000_000  # KiB
+    outcome = subprocess.run(["sh", "-c", f'ulimit -v {limit}; exec "$0" "$@"', monojit.binary, "run", key, "--device", "emulator"],
+                             capture_output=True, text=True, env=monojit.environment)
+    assert outcome.returncode == 1
+    assert outcome.stdout == ""
+    assert outcome.stderr.startswith("monojit: example.row_norm{rows=65535,hidden=16384")
+    assert "don't fit in memory" in outcome.stderr

@@ -43,8 +43,24 @@ def test_the_version_is_printed(monojit):
     (("cache",), "subcommand"),
     (("cache", "rm"), "either entries or --all"),
     (("run", "minimax_m3.k1{tokens=1}", "--seed", "many"), "--seed"),
+    (("run", "minimax_m3.k1{tokens=1}", "--seed", "0x10"), "'0x10' is no decimal number"),
+    (("run", "minimax_m3.k1{tokens=1}", "--seed", "-1"), "'-1' is no decimal number"),
+    (("run", "minimax_m3.k1{tokens=1}", "--seed", "18446744073709551616"), "is no decimal number"),
+    (("run", "minimax_m3.k1{tokens=1}", "--arch", "gfx1100"), "--arch: kernels can't be built for 'gfx1100'"),
+    (("bench", "("), "'(' is no valid regular expression"),
+    (("dump", "minimax_m3.k1{tokens=1}", "--emit=isa,"), "a name is missing"),
+    (("dump", "minimax_m3.k1{tokens=1}", "--emit=,"), "a name is missing"),
+    (("cache", "show", ""), "must not be empty"),
+    (("cache", "rm", ""), "must not be empty"),
     (("bench", "no_such_benchmark"), "no_such_benchmark"),
     (("dump", "minimax_m3.k1{tokens=1}", "--emit=ir,soup"), "soup"),
 ])
 def test_a_wrong_command_line_is_refused_with_the_part_that_is_wrong(monojit, arguments, text):
     assert refused(monojit(*arguments), text)
+
+
+@pytest.mark.parametrize("command, option", [
+    ("run", "--save"), ("run", "--inputs"), ("run", "--arch"), ("run", "--cache-dir"), ("run", "--seed"), ("run", "--device"),
+    ("dump", "--output"), ("dump", "--emit"), ("warm", "--cache-dir")])
+def test_an_empty_value_is_refused(monojit, command, option):
+    assert refused(monojit(command, "minimax_m3.k1{tokens=1}", option, ""), option)

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <ranges>
+#include <span>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -13,6 +13,7 @@
 #include "runtime/compiler/compiler_loader.h"
 #include "tools/commands/commands.h"
 #include "tools/kernel_run.h"
+#include "tools/output_file.h"
 #include "tools/session.h"
 
 namespace monojit::tools {
@@ -78,11 +79,8 @@ std::string write(const std::filesystem::path& folder, const std::string& symbol
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   const std::filesystem::path file = folder / (symbol + stage.suffix);
-  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
-  stream << text;
-  stream.close();
-  if (!stream)
-    throw UserError(fmt::format("can't write {}: is its folder there, writable and not full?", file.string()));
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
+  replace_file(file, {&bytes, 1});
   return file.string();
 }
 
