@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <cstring>
 #include <random>
 #include <string>
 #include <system_error>
@@ -75,7 +74,8 @@ class RemovedBySignal {
  public:
   /// `path` is shorter than PATH_MAX.
   explicit RemovedBySignal(const fs::path& path) {
-    std::strcpy(removed_by_signal.data(), path.c_str());
+    removed_by_signal.fill('\0');
+    std::ranges::copy(path.native(), removed_by_signal.begin());
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       sigaction(kSignals[i], nullptr, &before_[i]);
       if (before_[i].sa_handler == SIG_IGN) continue;  // as under nohup

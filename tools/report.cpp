@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <exception>
 #include <iterator>
+#include <new>
 #include <ranges>
 #include <system_error>
 
@@ -25,7 +25,8 @@ void say(std::string_view text) noexcept {
       fmt::format_to(std::back_inserter(lines), "monojit: {}\n", std::string_view(line.begin(), line.end()));
     }
     (void)std::fwrite(lines.data(), 1, lines.size(), stderr);  // in one piece: threads may speak at once
-  } catch (const std::exception&) {                            // no memory for the message: there is nowhere to say so
+  } catch (const std::bad_alloc&) {
+    (void)std::fwrite(text.data(), 1, text.size(), stderr);
   }
 }
 

@@ -132,6 +132,7 @@ class Reader {
   /// The tensors take all of the data, and no two the same bytes.
   void check_places(const std::vector<Placed>& placed) const {
     std::vector<const Placed*> order;
+    order.reserve(placed.size());
     for (const Placed& each : placed) order.push_back(&each);
     std::ranges::sort(order, {}, [](const Placed* each) { return std::pair(each->begin, each->end); });
     std::uint64_t end = 0;
