@@ -121,7 +121,7 @@ void compile(const CompileRequest& request, Compiled& result) {
   current_build = fmt::format("{} for {}", request.key, request.arch);
   const auto start = std::chrono::steady_clock::now();
   const std::unique_ptr<ir::Kernel> kernel = kernels::emit(key, target);
-  std::unique_ptr<llvm::Module> module = kernels::finish_kernel(*kernel);
+  std::unique_ptr<llvm::Module> module = kernel->finish();
   const std::chrono::duration<double, std::milli> emit = std::chrono::steady_clock::now() - start;
   result.kernel.record.ir_digest = digest_of(*module);
   result.kernel.record.warnings = kernel->warnings();

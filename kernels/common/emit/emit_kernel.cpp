@@ -3,8 +3,6 @@
 #include <string>
 #include <vector>
 
-#include <llvm/IR/Module.h>
-
 namespace monojit::kernels {
 
 namespace {
@@ -46,7 +44,5 @@ std::unique_ptr<ir::Kernel> emit_kernel(const BuildKey& key, const ir::Target& t
   emitter(*kernel, key);
   return kernel;
 }
-
-std::unique_ptr<llvm::Module> finish_kernel(ir::Kernel& kernel) { return kernel.finish(); }
 
 }  // namespace monojit::kernels
