@@ -83,11 +83,11 @@ MONOJIT_LANE_FUNCTION I32 add_groups_of_rows(const Side<M, K>& a, const Side<M, 
     const I32 exponent = largest_exponent(a_code, {code, code + M, code + 2 * M, code + 3 * M});
     bad |= (exponent > kHighestExponent) | ((exponent < kLowestExponent) & (exponent > kZeroCode / 2));
     const F32 scale = power_of_two(24 - larger(exponent, splat(kLowestExponent)));
-    I32 products = {};
+    U32 products = {};  // unsigned: lanes that will be called bad may wrap
     for (int k = 0; k < kGroup; ++k)
-      products += truncate(a_value[k] * splat(numerics::as_float(factor[M * k])) * scale);
+      products += reinterpret<U32>(truncate(a_value[k] * splat(numerics::as_float(factor[M * k])) * scale));
     F32 c = load<F32>(&columns.value[j][row]);
-    store(&columns.value[j][row], add_group(products, exponent, c, bad));
+    store(&columns.value[j][row], add_group(reinterpret<I32>(products), exponent, c, bad));
   }
   return bad;
 }
