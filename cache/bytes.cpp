@@ -20,7 +20,9 @@ Number little_endian(std::span<const std::byte> bytes) {
 void ByteWriter::u32(std::uint32_t value) { append_little_endian(bytes_, value); }
 void ByteWriter::u64(std::uint64_t value) { append_little_endian(bytes_, value); }
 
-void ByteWriter::raw(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.data(), bytes.data() + bytes.size()); }
+void ByteWriter::raw(std::span<const std::byte> bytes) {
+  bytes_.insert(bytes_.end(), bytes.data(), bytes.data() + bytes.size());
+}
 
 void ByteWriter::blob(std::span<const std::byte> bytes) {
   u64(bytes.size());
