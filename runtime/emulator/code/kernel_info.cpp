@@ -65,6 +65,61 @@ KernelDescriptor KernelDescriptor::parse(std::span<const u8> bytes) {
   return d;
 }
 
+namespace {
+
+using Node = llvm::msgpack::DocNode;
+
+Node* child(Node& node, const char* key) {
+  auto& map = node.getMap();
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : &found->second;
+}
+
+u32 number(Node& node, const char* key, u32 otherwise) {
+  Node* const value = child(node, key);
+  if (value == nullptr) return otherwise;
+  if (value->getKind() == llvm::msgpack::Type::UInt) return static_cast<u32>(value->getUInt());
+  if (value->getKind() == llvm::msgpack::Type::Int) return static_cast<u32>(value->getInt());
+  return otherwise;
+}
+
+std::string text(Node& node, const char* key) {
+  Node* const value = child(node, key);
+  return value != nullptr && value->isString() ? value->getString().str() : std::string();
+}
+
+/// The list under a key; empty if there is none.
+std::vector<Node> list(Node& node, const char* key) {
+  Node* const value = child(node, key);
+  if (value == nullptr || !value->isArray()) return {};
+  return {value->getArray().begin(), value->getArray().end()};
+}
+
+KernelMetadata read_kernel(Node& node) {
+  KernelMetadata kernel;
+  kernel.name = text(node, ".name");
+  kernel.symbol = text(node, ".symbol");
+  kernel.kernarg_bytes = number(node, ".kernarg_segment_size", 0);
+  kernel.lds_bytes = number(node, ".group_segment_fixed_size", 0);
+  kernel.scratch_bytes = number(node, ".private_segment_fixed_size", 0);
+  kernel.vgprs = number(node, ".vgpr_count", 0);
+  kernel.agprs = number(node, ".agpr_count", 0);
+  kernel.sgprs = number(node, ".sgpr_count", 0);
+  kernel.max_workgroup = number(node, ".max_flat_workgroup_size", kernel.max_workgroup);
+  kernel.uniform_workgroup = number(node, ".uniform_work_group_size", 0) != 0;
+  const std::vector<Node> required = list(node, ".reqd_workgroup_size");
+  for (u32 i = 0; i < 3 && i < required.size(); ++i) {
+    kernel.required_workgroup[i] = static_cast<u32>(required[i].getUInt());
+  }
+  for (Node& argument : list(node, ".args")) {
+    kernel.arguments.push_back({text(argument, ".name"), text(argument, ".value_kind"), number(argument, ".offset", 0),
+                                number(argument, ".size", 0)});
+  }
+  return kernel;
+}
+
+}  // namespace
+
 std::vector<KernelMetadata> read_metadata(std::span<const u8> note) {
   std::vector<KernelMetadata> kernels;
   if (note.empty()) return kernels;
@@ -73,50 +128,8 @@ std::vector<KernelMetadata> read_metadata(std::span<const u8> note) {
   if (!document.readFromBlob(blob, false) || !document.getRoot().isMap()) {
     throw Failure(FailureKind::kInvalidImage, "code object: its metadata note is not readable");
   }
-  const auto child = [](llvm::msgpack::DocNode& node, const char* key) -> llvm::msgpack::DocNode* {
-    auto& map = node.getMap();
-    const auto found = map.find(key);
-    return found == map.end() ? nullptr : &found->second;
-  };
-  const auto number = [&](llvm::msgpack::DocNode& node, const char* key, u32 otherwise) {
-    llvm::msgpack::DocNode* const value = child(node, key);
-    if (value == nullptr) return otherwise;
-    return value->getKind() == llvm::msgpack::Type::UInt  ? static_cast<u32>(value->getUInt())
-           : value->getKind() == llvm::msgpack::Type::Int ? static_cast<u32>(value->getInt())
-                                                          : otherwise;
-  };
-  const auto text = [&](llvm::msgpack::DocNode& node, const char* key) {
-    llvm::msgpack::DocNode* const value = child(node, key);
-    return value != nullptr && value->isString() ? value->getString().str() : std::string();
-  };
-  llvm::msgpack::DocNode* const list = child(document.getRoot(), "amdhsa.kernels");
-  if (list == nullptr || !list->isArray()) return kernels;
-  for (llvm::msgpack::DocNode& node : list->getArray()) {
-    if (!node.isMap()) continue;
-    KernelMetadata kernel;
-    kernel.name = text(node, ".name");
-    kernel.symbol = text(node, ".symbol");
-    kernel.kernarg_bytes = number(node, ".kernarg_segment_size", 0);
-    kernel.lds_bytes = number(node, ".group_segment_fixed_size", 0);
-    kernel.scratch_bytes = number(node, ".private_segment_fixed_size", 0);
-    kernel.vgprs = number(node, ".vgpr_count", 0);
-    kernel.agprs = number(node, ".agpr_count", 0);
-    kernel.sgprs = number(node, ".sgpr_count", 0);
-    kernel.max_workgroup = number(node, ".max_flat_workgroup_size", 1024);
-    kernel.uniform_workgroup = number(node, ".uniform_work_group_size", 0) != 0;
-    if (llvm::msgpack::DocNode* const required = child(node, ".reqd_workgroup_size");
-        required != nullptr && required->isArray()) {
-      for (u32 i = 0; i < 3 && i < required->getArray().size(); ++i) {
-        kernel.required_workgroup[i] = static_cast<u32>(required->getArray()[i].getUInt());
-      }
-    }
-    if (llvm::msgpack::DocNode* const arguments = child(node, ".args"); arguments != nullptr && arguments->isArray()) {
-      for (llvm::msgpack::DocNode& argument : arguments->getArray()) {
-        kernel.arguments.push_back({text(argument, ".name"), text(argument, ".value_kind"),
-                                    number(argument, ".offset", 0), number(argument, ".size", 0)});
-      }
-    }
-    kernels.push_back(std::move(kernel));
+  for (Node& node : list(document.getRoot(), "amdhsa.kernels")) {
+    if (node.isMap()) kernels.push_back(read_kernel(node));
   }
   return kernels;
 }

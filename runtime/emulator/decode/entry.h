@@ -58,7 +58,7 @@ struct Entry {
   u8 source_count = 0;
   u8 data_rows = 0;         ///< memory operations: registers moved a lane
   u8 offset_scale = 0;      ///< DS pair forms: elements that one step of offset0 / offset1 means
-  std::string_view base{};  ///< kPair: the operation of each half
+  std::string_view base{};  // NOLINT(readability-redundant-member-init): designated initialisers leave it out
   std::array<OperandType, 4> sources{};
   std::array<Handler, 8> handlers{};
 };

@@ -5,12 +5,14 @@
 
 #include "runtime/emulator/decode/lowering.h"
 #include "runtime/emulator/execute/register_file.h"
+#include "runtime/emulator/execute/step_flags.h"
 
 namespace monojit::emulator {
 namespace {
 
 constexpr u32 kVop3Encoding = 0x34;  // bits 31:26 of a VOP3 or VOP3P instruction
 constexpr u32 kOpSelShift = 11;
+constexpr u32 kOpSelDestination = 8;  // op_sel[3]
 
 bool has_op_sel(const Instruction& in) { return (in.encoding >> 26 & 0x3f) == kVop3Encoding && !in.dpp && !in.sdwa; }
 u32 op_sel(const Instruction& in) { return has_op_sel(in) ? static_cast<u32>(in.encoding >> kOpSelShift & 15) : 0; }
@@ -28,6 +30,9 @@ bool is_float(std::string_view mnemonic, std::string_view type) {
 }
 
 u32 rows_of(OperandType type) { return type == OperandType::k64 || type == OperandType::kF64 ? 2 : 1; }
+
+// EXEC as it was before a DPP instruction narrowed it: the last two temporary scalars.
+constexpr u32 kSavedExecOffset = scalar_offset(kTemporaryScalarWord + kTemporaryScalars - 2);
 
 struct SdwaSelect {
   std::string_view name;
@@ -69,12 +74,13 @@ Lowering::Source Lowering::move_lanes(const Instruction& in, OperandType type, S
   const u32 rows = rows_of(type);
   const u32 target = temporary_row(rows);
   const u32 moved = in_row(source, type).offset;
-  add(table_.step(".begin_dpp").handlers[0], target, moved, scalar_offset(kTemporaryScalarWord + kTemporaryScalars - 2),
-      0, permutation);
+  add(table_.step(".begin_dpp").handlers[0], target, moved, kSavedExecOffset, 0, permutation);
   if (rows == 2)
     add(table_.step(".move_dpp_high").handlers[0], target + kRowBytes, moved + kRowBytes, 0, 0, permutation);
   return {target, true};
 }
+
+void Lowering::end_moved_lanes() { add(table_.step(".end_dpp").handlers[0], 0, 0, kSavedExecOffset); }
 
 Lowering::Source Lowering::select_half(const Instruction& in, const Entry& entry, u32 index, OperandType type,
                                        Source source) {
@@ -159,62 +165,76 @@ void Lowering::finish_result(const Instruction& in, const Entry& entry, u32 resu
   apply(".clamp", type, 0);
 }
 
+/// Which part of its register the instruction writes; nothing means all of it.
+std::optional<Lowering::RegisterPart> Lowering::written_part(const Instruction& in, const Entry& entry) {
+  const u32 select = op_sel(in);
+  if ((entry.flags & kInsertsLow) != 0) return RegisterPart{.shift = 0, .width = 16};
+  if ((entry.flags & kInsertsHigh) != 0) return RegisterPart{.shift = 16, .width = 16};
+  if ((entry.flags & kInsertsByte) != 0) return RegisterPart{.shift = (select >> 2 & 3) * 8, .width = 8};
+  const bool upper = (select & kOpSelDestination) != 0;
+  if ((entry.flags & kInsertsHalf) != 0 || (upper && entry.result == OperandType::k16)) {
+    return RegisterPart{.shift = upper ? 16u : 0u, .width = 16};
+  }
+  const SdwaSelect* const selected = in.sdwa ? sdwa_select(in.value_of("dst_sel")) : nullptr;
+  if (selected == nullptr) return std::nullopt;
+  return RegisterPart{.shift = selected->shift,
+                      .width = selected->width,
+                      .keeps_rest = in.value_of("dst_unused") == "UNUSED_PRESERVE",
+                      .extends_sign = in.value_of("dst_unused") == "UNUSED_SEXT"};
+}
+
+/// Bits of the instruction that the semantic takes as an operand.
+u32 Lowering::semantic_bits(const Instruction& in, const Entry& entry) {
+  if ((entry.flags & kMixes) != 0) return mix_bits(in);
+  if ((entry.flags & kSelectsInOp) == 0) return 0;
+  return in.mnemonic.starts_with("v_bitop3") ? static_cast<u32>(in.number_of("bitop3", 0)) : op_sel(in);
+}
+
+std::vector<Lowering::Source> Lowering::vector_sources(const Instruction& in, const Entry& entry, std::size_t first,
+                                                       u32 destination) {
+  std::vector<Source> sources;
+  const u32 implied = ((entry.flags & kTied) != 0 ? 1 : 0) + ((entry.flags & kVccSource) != 0 ? 1 : 0);
+  for (u32 i = 0; i + implied < entry.source_count; ++i) {
+    sources.push_back(vector_source(in, entry, i, operand(in, first + i)));
+  }
+  if ((entry.flags & kTied) != 0) sources.push_back({destination, true});
+  if ((entry.flags & kVccSource) != 0) sources.push_back({scalar_offset(kVccWord), false});
+  return sources;
+}
+
+void Lowering::lower_compare(const Instruction& in, const Entry& entry) {
+  const u32 destination = scalar(operand(in, 0), OperandType::kMask);
+  emit_vector(entry, destination, vector_sources(in, entry, 1, destination), 0);
+  if (in.dpp) end_moved_lanes();
+  if (in.mnemonic.starts_with("v_cmpx_")) {
+    add(table_.step("s_mov_b64").handlers[0], scalar_offset(kExecWord), destination);
+  }
+}
+
 void Lowering::lower_vector(const Instruction& in, const Entry& plain) {
   // Integer results saturate: that is another semantic, with a row of its own.
   const Entry* const saturating = in.has("clamp") ? table_.find(std::string(in.mnemonic) + "+clamp") : nullptr;
   const Entry& entry = saturating != nullptr ? *saturating : plain;
+  if (entry.form == Form::kCompare) return lower_compare(in, entry);
+  const u32 destination = row(operand(in, 0));
   if (in.mnemonic == "v_mov_b32" && in.dpp) {
-    add(table_.step(".mov_dpp").handlers[0], row(operand(in, 0)),
-        in_row(source(operand(in, 1), OperandType::k32), OperandType::k32).offset, 0, 0, permutation_of(in));
+    const Source moved = in_row(source(operand(in, 1), OperandType::k32), OperandType::k32);
+    add(table_.step(".mov_dpp").handlers[0], destination, moved.offset, 0, 0, permutation_of(in));
     return;
   }
-  std::size_t next = 0;
-  const bool compare = entry.form == Form::kCompare;
-  const Operand& destination = operand(in, next++);
-  u32 final_destination = compare ? scalar(destination, OperandType::kMask) : row(destination);
-  u32 aux = 0;
-  if (!compare && entry.mask_result) aux = scalar(operand(in, next++), OperandType::kMask);
-  if ((entry.flags & kMixes) != 0) aux = mix_bits(in);
-  if ((entry.flags & kSelectsInOp) != 0) {
-    aux = in.mnemonic.starts_with("v_bitop3") ? static_cast<u32>(in.number_of("bitop3", 0)) : op_sel(in);
-  }
-
-  std::vector<Source> sources;
-  const u32 implied = ((entry.flags & kTied) != 0 ? 1 : 0) + ((entry.flags & kVccSource) != 0 ? 1 : 0);
-  for (u32 i = 0; i + implied < entry.source_count; ++i)
-    sources.push_back(vector_source(in, entry, i, operand(in, next++)));
-  if ((entry.flags & kTied) != 0) sources.push_back({final_destination, true});
-  if ((entry.flags & kVccSource) != 0) sources.push_back({scalar_offset(kVccWord), false});
+  const u32 aux = entry.mask_result ? scalar(operand(in, 1), OperandType::kMask) : semantic_bits(in, entry);
+  const auto sources = vector_sources(in, entry, entry.mask_result ? 2 : 1, destination);
 
   // A result for part of a register is made in a temporary row and put in place afterwards.
-  const SdwaSelect* part = in.sdwa && !compare ? sdwa_select(in.value_of("dst_sel")) : nullptr;
-  SdwaSelect fixed{"", 0, 16};
-  const u32 byte = op_sel(in) >> 2 & 3;
-  const bool keeps_rest = !in.sdwa || in.value_of("dst_unused") == "UNUSED_PRESERVE";
-  if ((entry.flags & (kInsertsLow | kInsertsHigh)) != 0) {
-    fixed.shift = (entry.flags & kInsertsHigh) != 0 ? 16 : 0;
-    part = &fixed;
-  } else if ((entry.flags & kInsertsByte) != 0) {
-    fixed = {"", byte * 8, 8};
-    part = &fixed;
-  } else if ((entry.flags & kInsertsHalf) != 0 ||
-             (!compare && entry.result == OperandType::k16 && (op_sel(in) & 8) != 0)) {
-    fixed.shift = (op_sel(in) & 8) != 0 ? 16 : 0;
-    part = &fixed;
-  }
-  const u32 result = part != nullptr ? temporary_row() : final_destination;
+  const auto part = written_part(in, entry);
+  const u32 result = part ? temporary_row() : destination;
   emit_vector(entry, result, sources, aux);
-  if (!compare && saturating == nullptr) finish_result(in, entry, result);
-  if (part != nullptr) {
-    const bool signed_fill = in.value_of("dst_unused") == "UNUSED_SEXT";
-    add(table_.step(".insert").handlers[0], final_destination, result, 0, 0, part->shift,
-        part->width | (keeps_rest ? 64u : 0) | (signed_fill ? 128u : 0));
+  if (saturating == nullptr) finish_result(in, entry, result);
+  if (part) {
+    add(table_.step(".insert").handlers[0], destination, result, 0, 0, part->shift,
+        part->width | (part->keeps_rest ? kInsertKeepsRest : 0) | (part->extends_sign ? kInsertExtendsSign : 0));
   }
-  if (in.dpp)
-    add(table_.step(".end_dpp").handlers[0], 0, 0, scalar_offset(kTemporaryScalarWord + kTemporaryScalars - 2));
-  if (in.mnemonic.starts_with("v_cmpx_")) {
-    add(table_.step("s_mov_b64").handlers[0], scalar_offset(kExecWord), final_destination);
-  }
+  if (in.dpp) end_moved_lanes();
 }
 
 void Lowering::lower_pair(const Instruction& in, const Entry& entry) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -57,9 +58,20 @@ class Lowering {
   void lower_hardware_register(const Instruction& in, const Entry& entry);
 
   // Steps of vector instructions.
-  struct Destination;
+  /// A field of the destination register.
+  struct RegisterPart {
+    u32 shift = 0;
+    u32 width = 32;
+    bool keeps_rest = true;
+    bool extends_sign = false;
+  };
+  void lower_compare(const Instruction& in, const Entry& entry);
+  static std::optional<RegisterPart> written_part(const Instruction& in, const Entry& entry);
+  static u32 semantic_bits(const Instruction& in, const Entry& entry);
+  std::vector<Source> vector_sources(const Instruction& in, const Entry& entry, std::size_t first, u32 destination);
   Source vector_source(const Instruction& in, const Entry& entry, u32 index, const Operand& operand);
   Source select_sdwa(const Instruction& in, u32 index, const Operand& operand, Source source);
+  void end_moved_lanes();
   Source move_lanes(const Instruction& in, OperandType type, Source source);
   Source select_half(const Instruction& in, const Entry& entry, u32 index, OperandType type, Source source);
   Source apply_sign(const Operand& operand, OperandType type, Source source);

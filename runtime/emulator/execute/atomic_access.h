@@ -76,9 +76,9 @@ struct AtomicOperations {
 template <class T>
 inline constexpr auto kFloatAdd = [](T old, T data) { return old + data; };
 template <class T>
-inline constexpr auto kFloatMin = [](T old, T data) { return data < old || old != old ? data : old; };
+inline constexpr auto kFloatMin = [](T old, T data) { return data < old || __builtin_isnan(old) ? data : old; };
 template <class T>
-inline constexpr auto kFloatMax = [](T old, T data) { return data > old || old != old ? data : old; };
+inline constexpr auto kFloatMax = [](T old, T data) { return data > old || __builtin_isnan(old) ? data : old; };
 
 inline constexpr auto kPackedHalfAdd = [](u32 old, u32 data) {
   const auto half = [](u32 x) { return __builtin_bit_cast(Half, static_cast<u16>(x)); };
@@ -92,7 +92,7 @@ inline constexpr auto kPackedBrainAdd = [](u32 old, u32 data) {
     const float total = __builtin_bit_cast(float, x << 16) + __builtin_bit_cast(float, y << 16);
     const u32 bits = __builtin_bit_cast(u32, total);
     const u32 rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-    return total != total ? (bits >> 16 | 0x40) & 0xffff : rounded;
+    return __builtin_isnan(total) ? (bits >> 16 | 0x40) & 0xffff : rounded;
   };
   return sum(old & 0xffff, data & 0xffff) | sum(old >> 16, data >> 16) << 16;
 };

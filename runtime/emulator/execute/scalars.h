@@ -14,13 +14,13 @@
 namespace monojit::emulator {
 
 template <class T>
-MONOJIT_EMULATOR_INLINE decltype(auto) read_scalar(Wave& wave, [[maybe_unused]] u32 offset) {
+MONOJIT_EMULATOR_INLINE T read_scalar(Wave& wave, [[maybe_unused]] u32 offset) {
   if constexpr (std::is_same_v<T, u32&>) {
-    return static_cast<u32&>(wave.scc());
+    return wave.scc();
   } else {
     T value;
     std::memcpy(&value, wave.registers + offset, sizeof value);
-    return static_cast<T>(value);
+    return value;
   }
 }
 
@@ -49,9 +49,9 @@ void scalar_handler(Wave& wave, const MicroOp* op) {
 
 template <auto kFunction, class Result, class... Sources>
 consteval void fill_scalar_entry(Entry& entry, Result (*)(Sources...)) {
-  std::array<OperandType, sizeof...(Sources) + 1> types{(std::is_same_v<Sources, u32&> ? OperandType::kNone
-                                                         : sizeof(Sources) == 8        ? OperandType::k64
-                                                                                       : OperandType::k32)...};
+  const std::array<OperandType, sizeof...(Sources) + 1> types{(std::is_same_v<Sources, u32&> ? OperandType::kNone
+                                                               : sizeof(Sources) == 8        ? OperandType::k64
+                                                                                             : OperandType::k32)...};
   for (const OperandType type : types) {
     if (type != OperandType::kNone) entry.sources[entry.source_count++] = type;
   }

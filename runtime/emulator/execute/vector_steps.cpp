@@ -3,6 +3,7 @@
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/half.h"
 #include "runtime/emulator/execute/lanes.h"
+#include "runtime/emulator/execute/step_flags.h"
 
 namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
 namespace {
@@ -61,17 +62,16 @@ void arrange_halves(Wave& wave, const MicroOp* op) {
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
-/// Puts the low bits of a into a field of dst, in active lanes: imm first bit, aux bits 0..5 width; bit 6 keeps the
-/// rest of dst, bit 7 fills the bits above the field with the sign; else they become zero.
+/// Puts the low bits of a into a field of dst, in active lanes: imm first bit, aux as step_flags.h says.
 void insert(Wave& wave, const MicroOp* op) {
   u32* const staged = wave.worker->staging[kResultStaging];
   const u32* const a = wave.row(op->a);
   const u32* const old = wave.row(op->dst);
-  const u32 shift = op->imm, width = op->aux & 63;
+  const u32 shift = op->imm, width = op->aux & kInsertWidthMask;
   const u32 mask = (width == 32 ? ~0u : (1u << width) - 1) << shift;
-  if ((op->aux & 64) != 0) {
+  if ((op->aux & kInsertKeepsRest) != 0) {
     for_lanes([&](u32 i) { staged[i] = (old[i] & ~mask) | (a[i] << shift & mask); });
-  } else if ((op->aux & 128) != 0) {
+  } else if ((op->aux & kInsertExtendsSign) != 0) {
     const u32 left = 32 - width;
     for_lanes([&](u32 i) { staged[i] = static_cast<u32>(static_cast<i32>(a[i] << left) >> left) << shift; });
   } else {

@@ -182,8 +182,6 @@ hipError_t take_last_error() { return std::exchange(last_error, hipSuccess); }
 hipError_t peek_last_error() { return last_error; }
 const std::string& last_fault_text() { return fault_text; }
 
-void require(const void* argument, const char* name) {
-  if (argument == nullptr) throw Failure(FailureKind::kInvalidValue, fmt::format("{} is null", name));
-}
+void refuse_null(const char* name) { throw Failure(FailureKind::kInvalidValue, fmt::format("{} is null", name)); }
 
 }  // namespace monojit::emulator

@@ -97,7 +97,12 @@ hipError_t guarded(Body body) {
   }
 }
 
+[[noreturn]] void refuse_null(const char* name);
+
 /// Throws Failure (kInvalidValue) naming the argument if it is null.
-void require(const void* argument, const char* name);
+template <class T>
+void require(const T* argument, const char* name) {
+  if (argument == nullptr) refuse_null(name);
+}
 
 }  // namespace monojit::emulator

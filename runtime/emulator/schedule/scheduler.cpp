@@ -33,7 +33,8 @@ void write_dispatch_packet(u8* packet, const LaunchRequest& request, const u8* k
   const u32 lds = request.lds_bytes();
   std::memcpy(packet + 24, &request.kernel->descriptor.scratch_bytes, 4);
   std::memcpy(packet + 28, &lds, 4);
-  std::memcpy(packet + 40, &kernarg, 8);
+  const u64 address = reinterpret_cast<u64>(kernarg);
+  std::memcpy(packet + 40, &address, sizeof address);
 }
 
 }  // namespace
@@ -64,6 +65,8 @@ struct Scheduler::Run {
   void work(Worker& worker);
   void end_round() noexcept;
   void fail(std::exception_ptr reason);
+  void run_rounds();
+  [[nodiscard]] LaunchReport report() const;
 };
 
 Scheduler::Run::Run(Scheduler& owner, const LaunchRequest& request, u64 resident_limit)
@@ -188,58 +191,72 @@ Scheduler::~Scheduler() {
   if (launch_memory_ != nullptr) allocations_.release(launch_memory_);
 }
 
-LaunchReport Scheduler::run(const LaunchRequest& request) {
-  const auto begin = std::chrono::steady_clock::now();
-  check_launch(request, settings_.chip);
-  const u64 capacity =
-      u64{residency(request.kernel->descriptor, request.work_items(), request.lds_bytes(), settings_.chip)
-              .workgroups_per_cu} *
-      settings_.chip.compute_units;
-  if (request.cooperative && request.workgroups() > capacity) {
-    throw Failure(FailureKind::kNotCoResident,
-                  fmt::format("cooperative launch of {}: {} workgroups, where {} holds {} at once",
-                              request.kernel->name, request.workgroups(), settings_.chip.arch, capacity));
-  }
-  if (launch_memory_ == nullptr) {
-    launch_memory_ = static_cast<u8*>(allocations_.allocate(kLaunchMemoryBytes, Allocations::Use::kHost));
-  }
-  std::vector<u8> arguments = request.arguments;
-  fill_hidden_arguments(request, arguments);
-  if (arguments.size() > kPacketOffset)
-    throw Failure(FailureKind::kInvalidLaunch, "more than 64 KiB of kernel arguments");
-  std::memset(launch_memory_, 0, kPacketOffset);
-  std::memcpy(launch_memory_, arguments.data(), arguments.size());
-  write_dispatch_packet(launch_memory_ + kPacketOffset, request, launch_memory_);
-
-  Run run(*this, request, capacity);
+/// Runs rounds until every workgroup has ended or something has gone wrong.
+void Scheduler::Run::run_rounds() {
   const u32 host_mode = _mm_getcsr();
-  if (settings_.threads == 1) {
-    while (!run.finished) {
-      run.work(run.workers[0]);
-      run.end_round();
+  if (workers.size() == 1) {
+    while (!finished) {
+      work(workers[0]);
+      end_round();
     }
   } else {
-    std::barrier rounds(static_cast<std::ptrdiff_t>(settings_.threads), [&run]() noexcept { run.end_round(); });
+    std::barrier rounds_barrier(static_cast<std::ptrdiff_t>(workers.size()), [this]() noexcept { end_round(); });
     std::vector<std::jthread> threads;
-    for (Worker& worker : run.workers) {
+    threads.reserve(workers.size());
+    for (Worker& worker : workers) {
       threads.emplace_back([&] {
-        while (!run.finished) {
-          run.work(worker);
-          rounds.arrive_and_wait();
+        while (!finished) {
+          work(worker);
+          rounds_barrier.arrive_and_wait();
         }
       });
     }
   }
   _mm_setcsr(host_mode);
-  if (run.failure) std::rethrow_exception(run.failure);
+  if (failure) std::rethrow_exception(failure);
+}
 
+LaunchReport Scheduler::Run::report() const {
   LaunchReport report;
-  for (const Worker& worker : run.workers) {
+  for (const Worker& worker : workers) {
     for (u32 i = 0; i < kCountClasses; ++i) report.counts[i] += worker.counts[i];
     report.stray_matrix_ops += worker.stray_matrix_ops;
     report.out_of_range_buffer_lanes += worker.out_of_range_buffer_lanes;
   }
-  report.rounds = run.rounds;
+  report.rounds = rounds;
+  return report;
+}
+
+/// Puts the kernel arguments and the dispatch packet into emulated memory.
+void Scheduler::write_launch_memory(const LaunchRequest& request) {
+  if (launch_memory_ == nullptr) {
+    launch_memory_ = static_cast<u8*>(allocations_.allocate(kLaunchMemoryBytes, Allocations::Use::kHost));
+  }
+  std::vector<u8> arguments = request.arguments;
+  fill_hidden_arguments(request, arguments);
+  if (arguments.size() > kPacketOffset) {
+    throw Failure(FailureKind::kInvalidLaunch, "more than 64 KiB of kernel arguments");
+  }
+  std::memset(launch_memory_, 0, kPacketOffset);
+  std::memcpy(launch_memory_, arguments.data(), arguments.size());
+  write_dispatch_packet(launch_memory_ + kPacketOffset, request, launch_memory_);
+}
+
+LaunchReport Scheduler::run(const LaunchRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
+  check_launch(request, settings_.chip);
+  const Residency fits =
+      residency(request.kernel->descriptor, request.work_items(), request.lds_bytes(), settings_.chip);
+  const u64 capacity = u64{fits.workgroups_per_cu} * settings_.chip.compute_units;
+  if (request.cooperative && request.workgroups() > capacity) {
+    throw Failure(FailureKind::kNotCoResident,
+                  fmt::format("cooperative launch of {}: {} workgroups, where {} holds {} at once (limited by {})",
+                              request.kernel->name, request.workgroups(), settings_.chip.arch, capacity, fits.limit));
+  }
+  write_launch_memory(request);
+  Run run(*this, request, capacity);
+  run.run_rounds();
+  LaunchReport report = run.report();
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;
 }

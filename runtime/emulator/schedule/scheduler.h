@@ -28,6 +28,8 @@ class Scheduler {
  private:
   struct Run;
 
+  void write_launch_memory(const LaunchRequest& request);
+
   const Settings& settings_;
   Allocations& allocations_;
   BlockArena arena_;
