@@ -87,6 +87,8 @@ TEST_CASE("a tiny negative addend pulls a 16-bit sum down one step, an 8-bit sum
   const std::vector<std::pair<double, double>> one = {{1, 1}};
   REQUIRE(first_value(kBf16, Chip::kGfx950, one, -0x1p-100) == 1 - 0x1p-24);
   REQUIRE(first_value(kBf16, Chip::kGfx950, one, -0x1p-140) == 1 - 0x1p-24);  // a denormal too
+  // So tiny next to the product that scaling it flushes it to zero.
+  REQUIRE(first_value(kBf16, Chip::kGfx950, {{0x1p50, 0x1p50}}, -0x1p-140) == 0x1p100 - 0x1p76);
   REQUIRE(first_value(kBf16, Chip::kGfx950, one, 0x1p-100) == 1);
   REQUIRE(first_value(kBf16, Chip::kGfx950, one, -0.0) == 1);
   REQUIRE(first_value("v_mfma_f32_16x16x32_fp8_fp8", Chip::kGfx950, one, -0x1p-100) == 1);
@@ -103,6 +105,15 @@ TEST_CASE("products in one group commute, across groups they need not") {
   REQUIRE(sum({big, minus_big, small}) == sum({small, big, minus_big}));
   REQUIRE(sum({big, minus_big, none, none, none, none, none, none, small}) == 0.75);
   REQUIRE(sum({big, minus_big, small}) == 0);  // cut below 2^0 by the group's largest product, 2^24
+}
+
+TEST_CASE("products far below the addend count down to its thirty-second fraction bit") {
+  // 1 - 1.5 * 2^-24 is halfway between two f32 values; 2^-32 more decides for the upper one, 2^-34 more is rounded
+  // away.
+  const std::pair<double, double> to_the_tie = {-1.5 * 0x1p-12, 0x1p-12};
+  REQUIRE(first_value(kBf16, Chip::kGfx950, {to_the_tie}, 1) == 1 - 0x1p-23);
+  REQUIRE(first_value(kBf16, Chip::kGfx950, {to_the_tie, {0x1p-16, 0x1p-16}}, 1) == 1 - 0x1p-24);
+  REQUIRE(first_value(kBf16, Chip::kGfx950, {to_the_tie, {0x1p-17, 0x1p-17}}, 1) == 1 - 0x1p-23);
 }
 
 TEST_CASE("NaN and Inf among the terms decide the result") {

@@ -188,6 +188,29 @@ TEST_CASE("a NaN scale spoils its row or column, a scale byte comes from the cho
   }
 }
 
+TEST_CASE("a scaled block is rounded once, however far its terms lie apart") {
+  // 2^40 + 2^16 is halfway between two f32 values; 2^-18, 58 binary places below, decides.
+  ScaledTile tile(sixteen_wide(), 0, 0);
+  for (auto* scale : {&tile.a_scale, &tile.b_scale})
+    for (std::uint32_t& word : scale->words()) word = 0x7F7F7F7F;
+  const auto set = [&](int k, std::uint64_t code) {
+    tile.a.set(tile.a_map(), 8, {{'i', 0}, {'k', k}}, code);
+    tile.b.set(tile.b_map(), 8, {{'j', 0}, {'k', k}}, code);
+  };
+  constexpr std::uint64_t k256 = 0x78, kSmallest = 0x01;
+  set(3, k256);
+  tile.c.set(tile.of->result, 32, {{'i', 0}, {'j', 0}}, as_bits(0x1p40F));
+  for (const HostIsa isa : host_isas()) {
+    const TileFunction run_tile = find_tile(tile.of->scaled, Chip::kGfx950, MatrixModel::kCdna3, isa);
+    set(20, 0);
+    run_tile(tile.arguments);
+    REQUIRE(as_float(tile.result(0, 0)) == 0x1p40F);
+    set(20, kSmallest);
+    run_tile(tile.arguments);
+    REQUIRE(as_float(tile.result(0, 0)) == 0x1p40F + 0x1p17F);
+  }
+}
+
 TEST_CASE("8-bit NaN and Inf pass through scaled MFMAs") {
   ScaledTile tile(sixteen_wide(), 1, 0);
   for (auto* scale : {&tile.a_scale, &tile.b_scale})
