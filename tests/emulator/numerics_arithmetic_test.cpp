@@ -194,9 +194,9 @@ TEST_CASE("frexp and ldexp take apart and put together, denormals kept") {
     return as_bits(std::frexp(as_float(x), &exponent));
   });
   Random random;
-  std::vector<std::uint32_t> exponents;
+  std::vector<std::uint32_t> exponents(operands.size());
   for (std::size_t i = 0; i < operands.size(); ++i)
-    exponents.push_back(i % 64 == 0 ? random() : static_cast<std::uint32_t>(static_cast<int>(random() % 600) - 300));
+    exponents[i] = i % 64 == 0 ? random() : static_cast<std::uint32_t>(static_cast<int>(random() % 600) - 300);
   for (const HostIsa isa : host_isas()) {
     const auto results = run(lanes(isa).ldexp, operands, exponents);
     Disagreements disagreements;

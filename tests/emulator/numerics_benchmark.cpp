@@ -56,7 +56,7 @@ void fill(Operands& operands, Data data) {
 
 void repeat_columns(std::uint32_t* rows, int count, int columns, int distinct) {
   for (int word = 0; word < count * kLanes; ++word)
-    if (word % columns >= distinct) rows[word] = rows[word - 1];
+    if (word > 0 && word % columns >= distinct) rows[word] = rows[word - 1];
 }
 
 void run_case(benchmark::State& state, const Case& what, MatrixModel model, HostIsa isa) {
@@ -98,7 +98,7 @@ void register_cases() {
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   monojit::emulator::numerics_test::register_cases();
-  benchmark::RunSpecifiedBenchmarks();
+  benchmark::RunSpecifiedBenchmarks();  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): the library owns the cases
   benchmark::Shutdown();
   return 0;
 }

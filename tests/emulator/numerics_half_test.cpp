@@ -1,4 +1,6 @@
 // bf16 and f16: conversions against neighbours in double and the compiler's own _Float16; dot products step by step.
+#include <numeric>
+
 #include <catch2/catch_test_macros.hpp>
 
 #include "tests/emulator/numerics_support.h"
@@ -62,8 +64,8 @@ TEST_CASE("f32 rounds to the nearest bf16") {
 
 TEST_CASE("every bf16 and f16 pattern decodes exactly") {
   for (const HostIsa isa : host_isas()) {
-    std::vector<std::uint32_t> patterns;
-    for (std::uint32_t pattern = 0; pattern < 65536; ++pattern) patterns.push_back(pattern);
+    std::vector<std::uint32_t> patterns(65536);
+    std::iota(patterns.begin(), patterns.end(), 0U);
     const auto bf16 = run(lanes(isa).decode_bf16, patterns);
     const auto f16 = run(lanes(isa).decode_f16, patterns);
     Disagreements disagreements;

@@ -74,8 +74,8 @@ void require_integer_product(const Instruction& what, Chip chip, HostIsa isa, Ma
       for (int j = 0; j < what.n; ++j) {
         int sum = 0;
         for (int k = 0; k < what.k; ++k)
-          sum += a[static_cast<std::size_t>((block * what.m + i) * what.k + k)] *
-                 b[static_cast<std::size_t>((block * what.n + j) * what.k + k)];
+          sum += a.at(static_cast<unsigned>((block * what.m + i) * what.k + k)) *
+                 b.at(static_cast<unsigned>((block * what.n + j) * what.k + k));
         wrong += decode_value(what.result_type, chip, tile.get_d(block, i, j)) != sum ? 1 : 0;
       }
   REQUIRE(wrong == 0);

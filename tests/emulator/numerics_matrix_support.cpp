@@ -113,7 +113,7 @@ int type_width(const std::string& type) {
 }
 
 std::uint64_t Registers::get(const LaneMap& map, int width, const Coordinates& at) const {
-  const auto first = static_cast<std::size_t>(bits_to_number(map.item, at) * width);
+  const auto first = static_cast<std::size_t>(bits_to_number(map.item, at)) * static_cast<std::size_t>(width);
   const auto lane = static_cast<std::size_t>(bits_to_number(map.lane, at));
   std::uint64_t value = words_.at(first / 32 * kLanes + lane) >> (first % 32);
   if (first % 32 + static_cast<std::size_t>(width) > 32)
@@ -122,7 +122,7 @@ std::uint64_t Registers::get(const LaneMap& map, int width, const Coordinates& a
 }
 
 void Registers::set(const LaneMap& map, int width, const Coordinates& at, std::uint64_t value) {
-  const auto first = static_cast<std::size_t>(bits_to_number(map.item, at) * width);
+  const auto first = static_cast<std::size_t>(bits_to_number(map.item, at)) * static_cast<std::size_t>(width);
   const auto lane = static_cast<std::size_t>(bits_to_number(map.lane, at));
   for (std::size_t bit = 0; bit < static_cast<std::size_t>(width);) {
     std::uint32_t& word = words_.at((first + bit) / 32 * kLanes + lane);

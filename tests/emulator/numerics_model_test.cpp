@@ -69,7 +69,8 @@ float add_group(const Terms& terms, int first, int count, float c, bool two_way)
 float model(const Terms& terms, float c, int group, bool two_way) {
   for (int first = 0; first < static_cast<int>(terms.a.size()); first += group) {
     bool nan = std::isnan(c), plus = c > 0 && std::isinf(c), minus = c < 0 && std::isinf(c);
-    for (auto k = static_cast<std::size_t>(first); k < static_cast<std::size_t>(first + group); ++k) {
+    for (int n = first; n < first + group; ++n) {
+      const auto k = static_cast<std::size_t>(n);
       const Real product = terms.a[k] * terms.b[k];
       nan |= std::isnan(product);
       plus |= product >= 0x1p128L;
@@ -117,6 +118,7 @@ float any_finite(Random& random) {
   return (bits & 0x7F800000U) == 0x7F800000U ? 0.0F : as_float(bits);
 }
 
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): plain function pointers
 const Distribution kDistributions[] = {
     {"Gaussian", [](Random& r, const std::string& t, Chip c, int) { return nearby(t, c, gaussian(r)); },
      [](Random& r) { return static_cast<float>(gaussian(r) * 4); }},

@@ -25,9 +25,9 @@ std::uint32_t nearest_e2m1(double x) {
 /// The factor of a scale operand, as a double.
 double factor_of(std::uint32_t scale) { return std::ldexp(1.0, static_cast<int>((scale >> 23) & 0xFFU) - 127); }
 
-std::vector<std::uint32_t> random_patterns(Random& random, int count) {
-  std::vector<std::uint32_t> patterns;
-  for (int i = 0; i < count; ++i) patterns.push_back(random());
+std::vector<std::uint32_t> random_patterns(Random& random, std::size_t count) {
+  std::vector<std::uint32_t> patterns(count);
+  for (std::uint32_t& pattern : patterns) pattern = random();
   return patterns;
 }
 

@@ -98,7 +98,7 @@ TEST_CASE("a tiny negative addend pulls a 16-bit sum down one step, an 8-bit sum
 
 TEST_CASE("products in one group commute, across groups they need not") {
   const std::pair<double, double> big = {4096, 4096}, minus_big = {-4096, 4096}, small = {0.75, 1};
-  const auto sum = [&](std::vector<std::pair<double, double>> products) {
+  const auto sum = [&](const std::vector<std::pair<double, double>>& products) {
     return first_value(kBf16, Chip::kGfx950, products, 0);
   };
   const std::pair<double, double> none = {0, 0};
@@ -245,14 +245,12 @@ TEST_CASE("D may overwrite any operand, C may be a constant, and repeated column
         // a, b and c one after the other in a file of registers, d over them all.
         std::vector<std::uint32_t> file(static_cast<std::size_t>(kLanes) * 80);
         std::copy(tile.a.words().begin(), tile.a.words().end(), file.begin());
-        std::copy(tile.b.words().begin(), tile.b.words().end(), file.begin() + 8 * kLanes);
-        std::copy(tile.c.words().begin(), tile.c.words().end(), file.begin() + 16 * kLanes);
+        constexpr std::ptrdiff_t kB = std::ptrdiff_t{8} * kLanes, kC = std::ptrdiff_t{16} * kLanes;
+        std::copy(tile.b.words().begin(), tile.b.words().end(), file.begin() + kB);
+        std::copy(tile.c.words().begin(), tile.c.words().end(), file.begin() + kC);
         for (const std::size_t first : {0, 2, 8, 16}) {
           std::vector<std::uint32_t> copy = file;
-          run_tile({.a = copy.data(),
-                    .b = copy.data() + 8 * kLanes,
-                    .c = copy.data() + 16 * kLanes,
-                    .d = copy.data() + first * kLanes});
+          run_tile({.a = copy.data(), .b = copy.data() + kB, .c = copy.data() + kC, .d = copy.data() + first * kLanes});
           REQUIRE(std::equal(tile.d.words().begin(), tile.d.words().end(),
                              copy.begin() + static_cast<std::ptrdiff_t>(first * kLanes)));
         }

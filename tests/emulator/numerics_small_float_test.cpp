@@ -1,5 +1,7 @@
 // 8-, 6- and 4-bit formats against tables: a code's value from its fields in double, a rounding by search in those
 // values.
+#include <numeric>
+
 #include <catch2/catch_test_macros.hpp>
 
 #include "tests/emulator/numerics_support.h"
@@ -108,9 +110,8 @@ TEST_CASE("every code of the small formats decodes to the value of its fields") 
   for (const HostIsa isa : host_isas())
     for (const Format& format : kFormats) {
       INFO(format.name);
-      std::vector<std::uint32_t> codes;
-      for (int code = 0; code < 2 * format.codes(); ++code)
-        codes.push_back(static_cast<std::uint32_t>(code) | 0xABCD0000U);
+      std::vector<std::uint32_t> codes(2 * static_cast<std::size_t>(format.codes()));
+      std::iota(codes.begin(), codes.end(), 0xABCD0000U);  // the high bits are to be ignored
       const auto values = run(lanes(isa).*format.decode, codes);
       Disagreements disagreements;
       for (std::size_t code = 0; code < codes.size(); ++code) {

@@ -2,6 +2,7 @@
 // special values; both host instruction sets give the same bits.
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -28,10 +29,10 @@ std::vector<std::uint32_t> any_operands() {
 
 /// Operands with exponents of 2^low .. 2^(low + count - 1) and either sign.
 std::vector<std::uint32_t> operands_about(int low, std::uint32_t count) {
-  std::vector<std::uint32_t> operands;
+  std::vector<std::uint32_t> operands(kRandomOperands);
   Random random;
-  for (int i = 0; i < kRandomOperands; ++i)
-    operands.push_back((random() & 0x807FFFFFU) | (static_cast<std::uint32_t>(low + 127) + random() % count) << 23);
+  for (std::uint32_t& operand : operands)
+    operand = (random() & 0x807FFFFFU) | (static_cast<std::uint32_t>(low + 127) + random() % count) << 23;
   return operands;
 }
 
@@ -87,8 +88,8 @@ TEST_CASE("rsq is correctly rounded for every significand") {
   // The result r (24 bits) is right if no midpoint lies between it and 1/sqrt(x): (2r-1)^2 x <= 4 <= (2r+1)^2 x in
   // integers.
   const HostIsa isa = best_host_isa();
-  std::vector<std::uint32_t> operands;
-  for (std::uint32_t significand = 0; significand < (2U << 23); ++significand) operands.push_back(kOne + significand);
+  std::vector<std::uint32_t> operands(2U << 23);
+  std::iota(operands.begin(), operands.end(), kOne);
   const auto results = run(lanes(isa).rsq, operands);
   Disagreements disagreements;
   for (std::size_t i = 0; i < operands.size(); ++i) {

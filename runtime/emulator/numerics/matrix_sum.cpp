@@ -25,9 +25,8 @@ struct Specials {
 
   void add(const Number& x, const Number& y) {
     const bool any_infinite = x.kind == Number::Kind::kInfinite || y.kind == Number::Kind::kInfinite;
-    if (x.kind == Number::Kind::kNan || y.kind == Number::Kind::kNan) {
-      nan = true;
-    } else if (any_infinite && (x.is_zero() || y.is_zero())) {
+    const bool any_nan = x.kind == Number::Kind::kNan || y.kind == Number::Kind::kNan;
+    if (any_nan || (any_infinite && (x.is_zero() || y.is_zero()))) {
       nan = true;
     } else if (any_infinite) {
       add_infinity(x.negative != y.negative);

@@ -39,16 +39,18 @@ struct Chain {
       for (int i = 0; i < kTile.m; ++i) {
         const Place place = result_place(kTile, block, i, 0);
         const int row = place.item * kWords;
-        std::uint64_t c[kTile.n];
+        std::uint64_t c[kTile.n] = {};
         read_c(arguments, 64 * row + place.lane, c);
         Sums<Value, kTile.n> sums;
-        Value values[kTile.n];
+        Value values[kTile.n] = {};
         for (int j = 0; j < kTile.n; ++j) values[j] = start(c[j]);
         __builtin_memcpy(&sums, values, sizeof values);
+        // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): gather_inputs fills all
         for (int k = 0; k < kTile.k; ++k) sums.add_products(dense.a[block][i][k], dense.b[block][k]);
         __builtin_memcpy(values, &sums, sizeof values);
         for (int j = 0; j < kTile.n; ++j) {
           const std::uint64_t bits = finish(values[j], c[j]);
+          // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): a permutation of all places
           result[row][place.lane + j] = static_cast<std::uint32_t>(bits);
           if constexpr (kWords == 2) result[row + 1][place.lane + j] = static_cast<std::uint32_t>(bits >> 32);
         }
@@ -96,6 +98,7 @@ void double_tile(const TileArguments& arguments) {
   if (negate)
     for (auto& block : dense.a)
       for (auto& row : block)
+        // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): gather_inputs fills all
         for (double& value : row) value = -value;
   const std::uint64_t flip = static_cast<std::uint64_t>((arguments.blgp >> 2) & 1U) << 63;
   Chain<kShape, double> chain;
@@ -140,6 +143,7 @@ struct Range {
 
   template <std::size_t kCount>
   MONOJIT_LANE_FUNCTION void take(const double (&values)[kCount]) {
+    // NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): gather_inputs fills all
     for (const double value : values) {
       const std::uint64_t size = numerics::magnitude(numerics::as_bits(value));
       const std::int64_t exponent = static_cast<std::int64_t>(size >> 52) - 1023;

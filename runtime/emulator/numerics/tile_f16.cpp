@@ -86,7 +86,7 @@ MONOJIT_LANE_FUNCTION I32 add_groups_of_rows(const Side<M, K>& a, const Side<M, 
     U32 products = {};  // unsigned: lanes that will be called bad may wrap
     for (int k = 0; k < kGroup; ++k)
       products += reinterpret<U32>(truncate(a_value[k] * splat(numerics::as_float(factor[M * k])) * scale));
-    F32 c = load<F32>(&columns.value[j][row]);
+    const F32 c = load<F32>(&columns.value[j][row]);
     store(&columns.value[j][row], add_group(reinterpret<I32>(products), exponent, c, bad));
   }
   return bad;

@@ -37,7 +37,7 @@ struct ScaledSide {
   Spread unpack(const std::uint32_t* rows) {
     constexpr int kBits = kFormat.width();
     U32 largest = {};
-    U32 smallest = ~U32{};
+    U32 smallest = ~U32{};  // NOLINT(misc-const-correctness): changes for one format
     for (int lane = 0; lane < kLanes; lane += kWidth)
       for (int item = 0; item < kItems; ++item) {
         const int bit = kBits * item;
