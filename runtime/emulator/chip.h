@@ -14,14 +14,19 @@ struct ChipLimits {
   std::string_view product;  ///< "AMD Instinct MI355X"
   u32 elf_machine;           ///< EF_AMDGPU_MACH of a code object's e_flags
   u32 compute_units;
+  u32 xcds = 8;     ///< dies with compute units; each has its own share of the workgroups and its own L2
   u32 lds_bytes;    ///< a compute unit, and the most a workgroup may use
   u32 lds_granule;  ///< allocation unit
   u32 simds = 4;    ///< a compute unit
   u32 waves_per_simd = 8;
   u32 registers_per_lane = 512;  ///< VGPRs and AGPRs together, a SIMD
   u32 register_granule = 8;
+  u32 sgprs_per_simd = 800;
+  u32 sgpr_granule = 16;
   u32 clock_khz;
   u64 memory_bytes;
+
+  [[nodiscard]] constexpr u32 cus_per_xcd() const { return compute_units / xcds; }
 };
 
 inline constexpr u64 kGiB = u64{1} << 30;

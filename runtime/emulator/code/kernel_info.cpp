@@ -14,6 +14,7 @@ constexpr u32 kDescriptorBytes = 64;
 constexpr u32 kGroupSegment = 0, kPrivateSegment = 4, kKernargBytes = 8, kEntry = 16;
 constexpr u32 kResource3 = 44, kResource1 = 48, kResource2 = 52, kProperties = 56, kPreload = 58;
 constexpr u32 kRegisterGranule = 8;
+constexpr u32 kScalarGranule = 16;
 constexpr u32 kAccumulationGranule = 4;
 
 template <class T>
@@ -45,6 +46,7 @@ KernelDescriptor KernelDescriptor::parse(std::span<const u8> bytes) {
   const u32 accumulation = (bits(resource3, 0, 6) + 1) * kAccumulationGranule;
   d.vgprs = accumulation < total ? accumulation : total;
   d.agprs = total - d.vgprs;
+  d.sgprs = (bits(resource1, 6, 4) / 2 + 1) * kScalarGranule;
   // MODE: rounding and denormals as they are, DX10_CLAMP in bit 8, IEEE in bit 9, FP16_OVFL in bit 23.
   d.mode =
       bits(resource1, 12, 8) | bits(resource1, 21, 1) << 8 | bits(resource1, 23, 1) << 9 | bits(resource1, 26, 1) << 23;

@@ -18,6 +18,7 @@ struct KernelDescriptor {
   i64 entry_offset = 0;  ///< from the descriptor's address
   u32 vgprs = 0;         ///< architectural ones a lane: up to accum_offset
   u32 agprs = 0;
+  u32 sgprs = 0;           ///< allocated to a wave, VCC and the trap handler's included
   u32 mode = 0;            ///< initial MODE
   u32 preload_words = 0;   ///< kernel arguments preloaded into SGPRs
   u32 preload_offset = 0;  ///< first preloaded word

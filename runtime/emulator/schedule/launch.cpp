@@ -7,14 +7,13 @@
 
 #include "runtime/emulator/execute/memory_flags.h"
 #include "runtime/emulator/failure.h"
+#include "runtime/emulator/schedule/placement.h"
 
 namespace monojit::emulator {
 namespace {
 
 constexpr u32 kMostWorkItems = 1024;
 constexpr u64 kMostGrid = u64{1} << 32;
-
-u32 round_up(u32 value, u32 unit) { return (value + unit - 1) / unit * unit; }
 
 [[noreturn]] void refuse(const LaunchRequest& request, const std::string& why) {
   throw Failure(FailureKind::kInvalidLaunch, fmt::format("launch of {}: {}", request.kernel->name, why));
@@ -48,22 +47,6 @@ void check_launch(const LaunchRequest& request, const ChipLimits& chip) {
     refuse(request, fmt::format("a workgroup of {} waves with {} registers a lane does not fit into a compute unit",
                                 request.waves(), request.kernel->descriptor.vgprs + request.kernel->descriptor.agprs));
   }
-}
-
-Residency residency(const KernelDescriptor& kernel, u32 work_items, u32 lds_bytes, const ChipLimits& chip) {
-  const u32 waves = std::max(1u, (work_items + kLanes - 1) / kLanes);
-  const u32 registers = std::max(chip.register_granule, round_up(kernel.vgprs + kernel.agprs, chip.register_granule));
-  const u32 by_registers = chip.registers_per_lane / registers;
-  const u32 waves_per_simd = std::min(chip.waves_per_simd, by_registers);
-  // Waves of a workgroup are spread evenly over the SIMDs.
-  Residency result{.workgroups_per_cu = waves < chip.simds ? waves_per_simd * chip.simds / waves
-                                                           : waves_per_simd / ((waves + chip.simds - 1) / chip.simds),
-                   .limit = by_registers < chip.waves_per_simd ? "registers" : "wave slots"};
-  if (lds_bytes > 0) {
-    const u32 by_lds = chip.lds_bytes / round_up(lds_bytes, chip.lds_granule);
-    if (by_lds < result.workgroups_per_cu) result = {by_lds, "LDS"};
-  }
-  return result;
 }
 
 void fill_hidden_arguments(const LaunchRequest& request, std::vector<u8>& arguments) {

@@ -36,14 +36,6 @@ struct LaunchReport {
 /// Checks sizes against the kernel and the chip. Throws Failure (kInvalidLaunch) naming the limit.
 void check_launch(const LaunchRequest& request, const ChipLimits& chip);
 
-/// How many workgroups of this kernel a compute unit holds at once, and what limits them.
-struct Residency {
-  u32 workgroups_per_cu = 0;
-  const char* limit = "";
-};
-[[nodiscard]] Residency residency(const KernelDescriptor& kernel, u32 work_items, u32 lds_bytes,
-                                  const ChipLimits& chip);
-
 /// Grid and block sizes, as hidden arguments tell them to the kernel, appended to or written over `arguments`.
 void fill_hidden_arguments(const LaunchRequest& request, std::vector<u8>& arguments);
 

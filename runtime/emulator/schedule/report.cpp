@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kGroupsNamed = 8;
 constexpr std::size_t kPlacesNamed = 16;
 
-struct Place {
+struct WaitingPlace {
   u64 waves = 0;
   std::vector<u64> groups;  ///< numbers, the first few
   u64 group_count = 0;
@@ -51,11 +51,11 @@ std::string describe_fault(const LaunchContext& launch, const Workgroup& group, 
 
 std::string describe_deadlock(const LaunchContext& launch, std::span<Workgroup* const> groups, u64 never_started,
                               const AllocationList& memory) {
-  std::map<std::pair<const MicroOp*, WaveState>, Place> places;
+  std::map<std::pair<const MicroOp*, WaveState>, WaitingPlace> places;
   for (const Workgroup* group : groups) {
     for (const Wave& wave : group->waves) {
       if (wave.state == WaveState::kEnded) continue;
-      Place& place = places[{wave.resume, wave.state}];
+      WaitingPlace& place = places[{wave.resume, wave.state}];
       ++place.waves;
       place.last_load = wave.last_load;
       if (place.last_group != group->number) {

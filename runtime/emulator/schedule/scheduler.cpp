@@ -44,7 +44,10 @@ struct Scheduler::Run {
   Scheduler& scheduler;
   LaunchContext launch;
   u64 total;
-  u64 next = 0;  ///< first workgroup that has not become resident
+  u64 admitted = 0;
+  std::vector<u64> next;  ///< of each XCD's share, the first workgroup that has not become resident
+  Placement placement;
+  Demand demand;
   std::vector<std::unique_ptr<Workgroup>> groups;
   std::vector<Workgroup*> resident;
   std::vector<Worker> workers;
@@ -59,7 +62,9 @@ struct Scheduler::Run {
 
   Run(Scheduler& owner, const LaunchRequest& request, u64 resident_limit);
 
-  Workgroup* admit(Workgroup* reuse);
+  bool admit(Workgroup& group, u32 xcd);
+  void fill(u64 resident_limit);
+  Workgroup* replace(Workgroup* ended);
   void visit(Workgroup& group, Worker& worker);
   void run_wave(Workgroup& group, Wave& wave, Worker& worker);
   void work(Worker& worker);
@@ -70,7 +75,12 @@ struct Scheduler::Run {
 };
 
 Scheduler::Run::Run(Scheduler& owner, const LaunchRequest& request, u64 resident_limit)
-    : scheduler(owner), total(request.workgroups()), workers(owner.settings_.threads), order(owner.settings_.seed) {
+    : scheduler(owner),
+      total(request.workgroups()),
+      placement(owner.settings_.chip),
+      demand(demand_of(request.kernel->descriptor, request.work_items(), request.lds_bytes(), owner.settings_.chip)),
+      workers(owner.settings_.threads),
+      order(owner.settings_.seed) {
   launch.request = &request;
   launch.program = request.kernel->program.get();
   launch.kernarg = owner.launch_memory_;
@@ -87,22 +97,48 @@ Scheduler::Run::Run(Scheduler& owner, const LaunchRequest& request, u64 resident
     worker.allocations = &owner.allocations_;
     worker.list = list;
   }
-  for (u64 i = 0; i < count; ++i) {
-    groups.push_back(std::make_unique<Workgroup>());
-    resident.push_back(admit(groups.back().get()));
+  for (u32 xcd = 0; xcd < owner.settings_.chip.xcds; ++xcd) next.push_back(xcd);
+  fill(count);
+}
+
+/// Makes the next workgroup of the XCD's share resident. False if all have been or no compute unit has room.
+bool Scheduler::Run::admit(Workgroup& group, u32 xcd) {
+  if (next[xcd] >= total) return false;
+  const auto place = placement.take(xcd, demand);
+  if (!place) return false;
+  const auto& grid = launch.request->grid;
+  group = Workgroup{};
+  group.number = next[xcd];
+  next[xcd] += next.size();
+  ++admitted;
+  group.id = {static_cast<u32>(group.number % grid[0]), static_cast<u32>(group.number / grid[0] % grid[1]),
+              static_cast<u32>(group.number / grid[0] / grid[1])};
+  group.xcd = place->xcd;
+  group.cu = place->cu;
+  group.on_simds = place->waves;
+  return true;
+}
+
+/// The first workgroups, round robin over the XCDs as the chip's dispatcher hands them out.
+void Scheduler::Run::fill(u64 resident_limit) {
+  for (bool any = true; any && resident.size() < resident_limit;) {
+    any = false;
+    for (u32 xcd = 0; xcd < next.size() && resident.size() < resident_limit; ++xcd) {
+      auto group = std::make_unique<Workgroup>();
+      if (!admit(*group, xcd)) continue;
+      any = true;
+      resident.push_back(group.get());
+      groups.push_back(std::move(group));
+    }
   }
 }
 
-/// Makes the next workgroup resident in the place of `reuse`; null if all have been.
-Workgroup* Scheduler::Run::admit(Workgroup* reuse) {
+/// Frees the place of a workgroup that has ended for the next one of its XCD; null if there is none.
+Workgroup* Scheduler::Run::replace(Workgroup* ended) {
   const std::lock_guard lock(failure_mutex);
-  if (next == total) return nullptr;
-  const auto& grid = launch.request->grid;
-  *reuse = Workgroup{};
-  reuse->number = next++;
-  reuse->id = {static_cast<u32>(reuse->number % grid[0]), static_cast<u32>(reuse->number / grid[0] % grid[1]),
-               static_cast<u32>(reuse->number / grid[0] / grid[1])};
-  return reuse;
+  const u32 xcd = ended->xcd;
+  placement.give_back({xcd, ended->cu, ended->on_simds}, demand);
+  return admit(*ended, xcd) ? ended : nullptr;
 }
 
 void Scheduler::Run::run_wave(Workgroup& group, Wave& wave, Worker& worker) {
@@ -151,7 +187,7 @@ void Scheduler::Run::work(Worker& worker) {
         if (!group->done()) break;
         watch.note_progress();
         scheduler.arena_.give_back(group->block);
-        group = admit(group);
+        group = replace(group);
       }
     } catch (...) {
       fail(std::current_exception());
@@ -175,7 +211,7 @@ void Scheduler::Run::end_round() noexcept {
     if (finished) return;
     if (watch.finish_round(workers, resident, launch, scheduler.clock_)) {
       throw Failure(FailureKind::kDeadlock,
-                    describe_deadlock(launch, resident, total - next, *scheduler.allocations_.snapshot()));
+                    describe_deadlock(launch, resident, total - admitted, *scheduler.allocations_.snapshot()));
     }
     if (scheduler.settings_.seed != 0) std::ranges::shuffle(resident, order);
   } catch (...) {

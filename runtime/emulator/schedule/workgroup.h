@@ -9,6 +9,7 @@
 
 #include "runtime/emulator/execute/wave.h"
 #include "runtime/emulator/schedule/launch.h"
+#include "runtime/emulator/schedule/placement.h"
 
 namespace monojit::emulator {
 
@@ -29,6 +30,10 @@ struct LaunchContext {
 struct Workgroup {
   std::array<u32, 3> id{};
   u64 number = 0;
+  u32 device = 0;
+  u32 xcd = 0;
+  u32 cu = 0;  ///< in its XCD
+  WavesOnSimds on_simds{};
   u8* block = nullptr;  ///< null until its first visit
   u32 ended = 0;
   std::span<Wave> waves;
