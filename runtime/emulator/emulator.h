@@ -35,8 +35,9 @@ void monojitEmulatorResetCounters(void);
  * line. Empty if there was none. Valid until the thread's next HIP call. */
 const char* monojitEmulatorLastFault(void);
 
-/* Options "chip", "threads", "matrix" and "seed", as in the environment (MONOJIT_EMULATOR_CHIP ...). "chip" and
- * "matrix" only before the first HIP call that needs the device. 0, or 1 with the reason in monojitEmulatorLastFault().
+/* Options "chip", "devices", "threads", "matrix" and "seed", as in the environment (MONOJIT_EMULATOR_CHIP ...). "chip",
+ * "devices" and "matrix" only before the first HIP call that needs a device. 0, or 1 with the reason in
+ * monojitEmulatorLastFault().
  */
 int monojitEmulatorSetOption(const char* name, const char* value);
 

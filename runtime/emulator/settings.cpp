@@ -21,6 +21,7 @@ struct Option {
 
 constexpr Option kOptions[] = {
     {"chip", "MONOJIT_EMULATOR_CHIP", "gfx950 (MI355X) or gfx942 (MI300X)"},
+    {"devices", "MONOJIT_EMULATOR_DEVICES", "1..16"},
     {"threads", "MONOJIT_EMULATOR_THREADS", "1..256"},
     {"matrix", "MONOJIT_EMULATOR_MATRIX", "cdna3, fma-chain or exact"},
     {"seed", "MONOJIT_EMULATOR_SEED", "an unsigned 64-bit number"},
@@ -47,6 +48,10 @@ void apply(Settings& settings, const Option& option, std::string_view value) {
     } else {
       refuse(option, value);
     }
+  } else if (option.name == "devices") {
+    const u64 devices = parse_number(option, value);
+    if (devices < 1 || devices > kMostDevices) refuse(option, value);
+    settings.devices = static_cast<u32>(devices);
   } else if (option.name == "threads") {
     const u64 threads = parse_number(option, value);
     if (threads < 1 || threads > kMostThreads) refuse(option, value);
@@ -72,8 +77,9 @@ void apply_setting(Settings& settings, std::string_view name, std::string_view v
   for (const Option& option : kOptions) {
     if (option.name == name) return apply(settings, option, value);
   }
-  throw Failure(FailureKind::kInvalidValue,
-                fmt::format("emulator option \"{}\" does not exist; there are chip, threads, matrix and seed", name));
+  throw Failure(
+      FailureKind::kInvalidValue,
+      fmt::format("emulator option \"{}\" does not exist; there are chip, devices, threads, matrix and seed", name));
 }
 
 Settings settings_from_environment() {

@@ -31,10 +31,11 @@ enum RelocationType : u32 {
 
 }  // namespace
 
-Module::Module(std::span<const u8> bytes, const ChipLimits& chip, Allocations& allocations)
+Module::Module(std::span<const u8> bytes, const ChipLimits& chip, Allocations& allocations, u32 device)
     : file_(bytes.begin(), bytes.end()),
       image_(ElfImage::parse(file_, chip)),
       allocations_(allocations),
+      device_(device),
       metadata_(read_metadata(image_.metadata)) {
   load();
   try {

@@ -31,7 +31,7 @@ struct Kernel {
 class Module {
  public:
   /// Copies the object, loads and relocates it. Throws Failure.
-  Module(std::span<const u8> bytes, const ChipLimits& chip, Allocations& allocations);
+  Module(std::span<const u8> bytes, const ChipLimits& chip, Allocations& allocations, u32 device = 0);
   ~Module();
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
@@ -43,6 +43,7 @@ class Module {
   /// Host address and size of a variable; null if there is none of that name.
   [[nodiscard]] std::pair<void*, u64> variable(std::string_view name) const;
 
+  [[nodiscard]] u32 device() const { return device_; }
   [[nodiscard]] std::span<const u8> file() const { return file_; }
   [[nodiscard]] const ElfImage& image() const { return image_; }
   [[nodiscard]] u64 load_bias() const { return reinterpret_cast<u64>(memory_) - lowest_; }
@@ -56,6 +57,7 @@ class Module {
   std::vector<u8> file_;
   ElfImage image_;
   Allocations& allocations_;
+  u32 device_;
   void* memory_ = nullptr;
   u64 lowest_ = 0;
   u64 highest_ = 0;

@@ -5,19 +5,19 @@
 
 #include "runtime/emulator/hip/runtime.h"
 
+using monojit::emulator::checked_device;
 using monojit::emulator::ChipLimits;
+using monojit::emulator::current_device;
 using monojit::emulator::Failure;
 using monojit::emulator::FailureKind;
 using monojit::emulator::guarded;
+using monojit::emulator::last_fault_text;
+using monojit::emulator::remember_error;
 using monojit::emulator::require;
 using monojit::emulator::Runtime;
+using monojit::emulator::set_current_device;
 
 namespace {
-
-void require_device(int device) {
-  if (device != 0)
-    throw Failure(FailureKind::kInvalidValue, fmt::format("device {}: the emulator has one, device 0", device));
-}
 
 template <std::size_t kSize>
 void copy_text(char (&target)[kSize], std::string_view text) {
@@ -54,7 +54,7 @@ void fill_properties(hipDeviceProp_tR0600& properties, const ChipLimits& chip) {
   properties.cooperativeLaunch = 1;
   properties.unifiedAddressing = 1;
   properties.canMapHostMemory = 1;
-  properties.concurrentKernels = 0;
+  properties.concurrentKernels = 1;
   properties.computeMode = hipComputeModeDefault;
 }
 
@@ -125,25 +125,23 @@ hipError_t hipGetDeviceCount(int* count) {
   return guarded([&] {
     require(count, "count");
     *count = 0;
-    static_cast<void>(Runtime::get());
-    *count = 1;
+    *count = static_cast<int>(Runtime::get().settings().devices);
   });
 }
 
 hipError_t hipGetDevice(int* device) {
-  return guarded([&] { require(device, "device"), *device = 0; });
+  return guarded([&] { require(device, "device"), *device = static_cast<int>(current_device()); });
 }
 
 hipError_t hipSetDevice(int device) {
-  if (device == 0) return hipSuccess;
-  return monojit::emulator::remember_error(hipErrorInvalidDevice,
-                                           fmt::format("device {}: the emulator has one, device 0", device));
+  const hipError_t error = guarded([&] { set_current_device(checked_device(device)); });
+  return error == hipErrorInvalidValue ? remember_error(hipErrorInvalidDevice, last_fault_text()) : error;
 }
 
 hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600* properties, int device) {
   return guarded([&] {
     require(properties, "properties");
-    require_device(device);
+    static_cast<void>(checked_device(device));
     fill_properties(*properties, Runtime::get().settings().chip);
   });
 }
@@ -151,7 +149,7 @@ hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_tR0600* properties, int dev
 hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
   return guarded([&] {
     require(value, "value");
-    require_device(device);
+    static_cast<void>(checked_device(device));
     hipDeviceProp_tR0600 properties;
     fill_properties(properties, Runtime::get().settings().chip);
     *value = attribute_of(attribute, properties);

@@ -1,4 +1,4 @@
-// HIP: memory. Device memory is host memory, so copies are plain; asynchronous ones are done when the call returns.
+// HIP: memory. Device memory is host memory, so copies are plain.
 #include <cstring>
 
 #include <fmt/format.h>
@@ -12,6 +12,7 @@ using monojit::emulator::FailureKind;
 using monojit::emulator::guarded;
 using monojit::emulator::require;
 using monojit::emulator::Runtime;
+using monojit::emulator::Streams;
 using monojit::emulator::u64;
 
 namespace {
@@ -30,6 +31,7 @@ void allocate(void** pointer, std::size_t bytes, Allocations::Use use) {
 
 void release(void* pointer) {
   if (pointer == nullptr) return;
+  Runtime::get().engine().drain();
   if (!Runtime::get().allocations().release(pointer)) {
     throw Failure(FailureKind::kInvalidValue, fmt::format("{} is not the start of a live allocation", pointer));
   }
@@ -45,23 +47,50 @@ void require_device_range(const void* pointer, std::size_t bytes, const char* wh
   }
 }
 
-void copy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
-  Runtime::get().synchronize();
-  if (bytes == 0) return;
+bool pinned(const void* pointer, std::size_t bytes) {
+  const u64 first = reinterpret_cast<u64>(pointer);
+  return Runtime::get().allocations().snapshot()->find(first, first + bytes) != nullptr;
+}
+
+void check_copy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
   require(to, "destination");
   require(from, "source");
   const bool to_device = kind == hipMemcpyHostToDevice || kind == hipMemcpyDeviceToDevice;
   const bool from_device = kind == hipMemcpyDeviceToHost || kind == hipMemcpyDeviceToDevice;
   if (to_device) require_device_range(to, bytes, "copy to device memory");
   if (from_device) require_device_range(from, bytes, "copy from device memory");
-  std::memmove(to, from, bytes);
 }
 
-void fill(void* pointer, int value, std::size_t bytes) {
-  Runtime::get().synchronize();
+void copy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
+  Streams& streams = Runtime::get().streams();
+  if (bytes > 0) check_copy(to, from, bytes, kind);
+  streams.run(streams.resolve(nullptr), [=] { std::memmove(to, from, bytes); });
+}
+
+/// The caller may reuse pageable memory at once, so such a copy is waited for, as on hardware.
+void copy_async(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
+  Streams& streams = Runtime::get().streams();
+  ihipStream_t& queue = streams.resolve(stream);
   if (bytes == 0) return;
-  require_device_range(pointer, bytes, "fill");
-  std::memset(pointer, value, bytes);
+  check_copy(to, from, bytes, kind);
+  const auto work = [=] { std::memmove(to, from, bytes); };
+  if (pinned(to, bytes) && pinned(from, bytes)) {
+    streams.enqueue(queue, {.work = work});
+  } else {
+    streams.run(queue, work);
+  }
+}
+
+void fill(void* pointer, int value, std::size_t bytes, hipStream_t stream, bool wait) {
+  Streams& streams = Runtime::get().streams();
+  ihipStream_t& queue = streams.resolve(stream);
+  if (bytes > 0) require_device_range(pointer, bytes, "fill");
+  const auto work = [=] { std::memset(pointer, value, bytes); };
+  if (wait) {
+    streams.run(queue, work);
+  } else {
+    streams.enqueue(queue, {.work = work});
+  }
 }
 
 }  // namespace
@@ -100,8 +129,8 @@ hipError_t hipMemcpy(void* to, const void* from, std::size_t bytes, hipMemcpyKin
   return guarded([&] { copy(to, from, bytes, kind); });
 }
 
-hipError_t hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind, hipStream_t) {
-  return guarded([&] { copy(to, from, bytes, kind); });
+hipError_t hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
+  return guarded([&] { copy_async(to, from, bytes, kind, stream); });
 }
 
 hipError_t hipMemcpyHtoD(hipDeviceptr_t to, const void* from, std::size_t bytes) {
@@ -116,20 +145,20 @@ hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, std::size_t byt
   return guarded([&] { copy(to, from, bytes, hipMemcpyDeviceToDevice); });
 }
 
-hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, const void* from, std::size_t bytes, hipStream_t) {
-  return guarded([&] { copy(to, from, bytes, hipMemcpyHostToDevice); });
+hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, const void* from, std::size_t bytes, hipStream_t stream) {
+  return guarded([&] { copy_async(to, from, bytes, hipMemcpyHostToDevice, stream); });
 }
 
-hipError_t hipMemcpyDtoHAsync(void* to, hipDeviceptr_t from, std::size_t bytes, hipStream_t) {
-  return guarded([&] { copy(to, from, bytes, hipMemcpyDeviceToHost); });
+hipError_t hipMemcpyDtoHAsync(void* to, hipDeviceptr_t from, std::size_t bytes, hipStream_t stream) {
+  return guarded([&] { copy_async(to, from, bytes, hipMemcpyDeviceToHost, stream); });
 }
 
 hipError_t hipMemset(void* pointer, int value, std::size_t bytes) {
-  return guarded([&] { fill(pointer, value, bytes); });
+  return guarded([&] { fill(pointer, value, bytes, nullptr, true); });
 }
 
-hipError_t hipMemsetAsync(void* pointer, int value, std::size_t bytes, hipStream_t) {
-  return guarded([&] { fill(pointer, value, bytes); });
+hipError_t hipMemsetAsync(void* pointer, int value, std::size_t bytes, hipStream_t stream) {
+  return guarded([&] { fill(pointer, value, bytes, stream, false); });
 }
 
 hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {

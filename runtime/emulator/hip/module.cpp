@@ -177,22 +177,23 @@ hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, hipFu
 
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                                  unsigned int block_x, unsigned int block_y, unsigned int block_z,
-                                 unsigned int dynamic_lds, hipStream_t, void** arguments, void** extra) {
+                                 unsigned int dynamic_lds, hipStream_t stream, void** arguments, void** extra) {
   return guarded([&] {
     Runtime::get().launch(
-        make_request(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, dynamic_lds, arguments, extra));
+        make_request(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, dynamic_lds, arguments, extra),
+        stream);
   });
 }
 
 hipError_t hipModuleLaunchCooperativeKernel(hipFunction_t function, unsigned int grid_x, unsigned int grid_y,
                                             unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                                            unsigned int block_z, unsigned int dynamic_lds, hipStream_t,
+                                            unsigned int block_z, unsigned int dynamic_lds, hipStream_t stream,
                                             void** arguments) {
   return guarded([&] {
     LaunchRequest request =
         make_request(function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, dynamic_lds, arguments, nullptr);
     request.cooperative = true;
-    Runtime::get().launch(request);
+    Runtime::get().launch(std::move(request), stream);
   });
 }
 

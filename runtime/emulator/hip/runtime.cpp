@@ -19,6 +19,7 @@ Configuration& configuration() {
 
 thread_local hipError_t last_error = hipSuccess;
 thread_local std::string fault_text;
+thread_local u32 thread_device = 0;
 
 }  // namespace
 
@@ -26,7 +27,8 @@ Runtime::Runtime(const Settings& settings)
     : settings_(settings),
       isa_(best_host_isa()),
       decoder_(settings_.chip, settings_.matrix, isa_),
-      scheduler_(settings_, allocations_) {}
+      engine_(settings_, allocations_),
+      streams_(engine_, settings_.devices) {}
 
 Runtime& Runtime::get() {
   Configuration& state = configuration();
@@ -50,12 +52,11 @@ void Runtime::set_option(std::string_view name, std::string_view value) {
   Settings next = state.settings ? *state.settings : settings_from_environment();
   apply_setting(next, name, value);
   if (state.runtime != nullptr) {
-    if (name == "chip" || name == "matrix") {
+    if (name == "chip" || name == "devices" || name == "matrix") {
       throw Failure(FailureKind::kInvalidValue,
                     fmt::format("emulator option {}: too late, the device is in use", name));
     }
-    const std::lock_guard launches(state.runtime->launch_mutex_);
-    state.runtime->settings_ = next;
+    state.runtime->engine_.while_paused([&] { state.runtime->settings_ = next; });
   }
   state.settings = next;
 }
@@ -63,14 +64,15 @@ void Runtime::set_option(std::string_view name, std::string_view value) {
 hipModule_t Runtime::load(const void* image) {
   auto handle = std::make_unique<ihipModule_t>();
   const u64 bytes = elf_file_bytes(image);
-  handle->module =
-      std::make_unique<Module>(std::span(static_cast<const u8*>(image), bytes), settings_.chip, allocations_);
+  handle->module = std::make_unique<Module>(std::span(static_cast<const u8*>(image), bytes), settings_.chip,
+                                            allocations_, current_device());
   const std::lock_guard lock(handle_mutex_);
   modules_.insert(handle.get());
   return handle.release();
 }
 
 void Runtime::unload(hipModule_t handle) {
+  engine_.drain();  // its kernels may be running
   const std::lock_guard lock(handle_mutex_);
   if (modules_.erase(handle) == 0) throw Failure(FailureKind::kInvalidValue, "not a loaded module");
   std::erase_if(kernels_, [&](const Kernel* kernel) { return kernel->module == handle->module.get(); });
@@ -97,50 +99,54 @@ hipFunction_t Runtime::function(hipModule_t module, const char* name) {
   return reinterpret_cast<hipFunction_t>(const_cast<Kernel*>(&kernel));
 }
 
-void Runtime::launch(const LaunchRequest& request) {
-  const std::lock_guard lock(launch_mutex_);
-  LaunchReport report;
-  try {
-    report = scheduler_.run(request);
-  } catch (const Failure& failure) {
-    const bool refused = failure.kind() == FailureKind::kInvalidLaunch || failure.kind() == FailureKind::kNotCoResident;
-    if (refused) throw;
-    const std::lock_guard state(state_mutex_);
-    launch_failure_ = failure;
-    return;
+void Runtime::launch(LaunchRequest request, hipStream_t handle) {
+  ihipStream_t& stream = streams_.resolve(handle);
+  const u32 device = request.kernel->module->device();
+  if (device != stream.device) {
+    throw Failure(FailureKind::kInvalidValue,
+                  fmt::format("launch of {}: its module was loaded on device {}, the stream belongs to device {}",
+                              request.kernel->name, device, stream.device));
   }
-  const std::lock_guard state(state_mutex_);
-  launch_failure_.reset();
-  const auto count = [&](CountClass c) { return report.counts[static_cast<u32>(c)]; };
-  ++counters_.launches;
-  counters_.wave_instructions += count(CountClass::kAll);
-  counters_.vector += count(CountClass::kVector);
-  counters_.scalar += count(CountClass::kScalar);
-  counters_.scalar_memory += count(CountClass::kScalarMemory);
-  counters_.vector_memory += count(CountClass::kVectorMemory);
-  counters_.lds += count(CountClass::kLds);
-  counters_.mfma += count(CountClass::kMatrix);
-  counters_.other += count(CountClass::kOther);
-  counters_.mfma_with_partial_exec += report.stray_matrix_ops;
-  counters_.buffer_parts_out_of_range += report.out_of_range_buffer_lanes;
-  counters_.seconds += report.seconds;
+  check_launch(request, settings_.chip);
+  request.device = device;
+  request.priority = stream.priority;
+  streams_.enqueue(stream, {.work = std::move(request)});
 }
 
-void Runtime::synchronize() {
-  const std::lock_guard launches(launch_mutex_);
-  const std::lock_guard state(state_mutex_);
-  if (launch_failure_) throw Failure(*launch_failure_);
-}
+void Runtime::synchronize() { engine_.wait_device(current_device()); }
 
 MonojitEmulatorCounters Runtime::counters() {
-  const std::lock_guard state(state_mutex_);
-  return counters_;
+  const LaunchTotals totals = engine_.totals();
+  const auto count = [&](CountClass c) { return totals.sum.counts[static_cast<u32>(c)]; };
+  MonojitEmulatorCounters counters{};
+  counters.launches = totals.launches;
+  counters.wave_instructions = count(CountClass::kAll);
+  counters.vector = count(CountClass::kVector);
+  counters.scalar = count(CountClass::kScalar);
+  counters.scalar_memory = count(CountClass::kScalarMemory);
+  counters.vector_memory = count(CountClass::kVectorMemory);
+  counters.lds = count(CountClass::kLds);
+  counters.mfma = count(CountClass::kMatrix);
+  counters.other = count(CountClass::kOther);
+  counters.mfma_with_partial_exec = totals.sum.stray_matrix_ops;
+  counters.buffer_parts_out_of_range = totals.sum.out_of_range_buffer_lanes;
+  counters.seconds = totals.sum.seconds;
+  return counters;
 }
 
-void Runtime::reset_counters() {
-  const std::lock_guard state(state_mutex_);
-  counters_ = {};
+void Runtime::reset_counters() { engine_.reset_totals(); }
+
+u32 current_device() { return thread_device; }
+
+u32 checked_device(int device) {
+  const u32 count = Runtime::get().settings().devices;
+  if (device >= 0 && static_cast<u32>(device) < count) return static_cast<u32>(device);
+  throw Failure(FailureKind::kInvalidValue,
+                count == 1 ? fmt::format("device {}: the emulator has one, device 0", device)
+                           : fmt::format("device {}: the emulator has devices 0..{}", device, count - 1));
 }
+
+void set_current_device(u32 device) { thread_device = device; }
 
 hipError_t error_code(FailureKind kind) {
   switch (kind) {

@@ -1,4 +1,4 @@
-// The emulated device behind the HIP functions, and how these report errors.
+// The emulated devices behind the HIP functions, and how these report errors.
 #pragma once
 
 #include <memory>
@@ -13,36 +13,34 @@
 #include "runtime/emulator/decode/decoder.h"
 #include "runtime/emulator/emulator.h"
 #include "runtime/emulator/failure.h"
+#include "runtime/emulator/hip/engine.h"
+#include "runtime/emulator/hip/stream.h"
 #include "runtime/emulator/memory/allocations.h"
-#include "runtime/emulator/schedule/scheduler.h"
 #include "runtime/emulator/settings.h"
 
-// The handles that HIP's headers leave open. They are global by definition of the C interface.
+// A handle that HIP's headers leave open. It is global by definition of the C interface.
 struct ihipModule_t {
   std::unique_ptr<monojit::emulator::Module> module;
-};
-struct ihipStream_t {
-  unsigned int flags = 0;
-};
-struct ihipEvent_t {
-  std::optional<double> seconds;  ///< when it was recorded
 };
 
 namespace monojit::emulator {
 
-/// The process's emulated device, made by the first call that needs it.
+/// The process's emulated devices, made by the first call that needs one.
 class Runtime {
  public:
   /// Throws Failure (kNotInitialized) for bad settings or a host without AVX2.
   static Runtime& get();
-  /// Changes a setting. Chip and matrix model only before the device exists. Throws Failure.
+  /// Changes a setting. Chip, devices and matrix model only before the devices exist. Throws Failure.
   static void set_option(std::string_view name, std::string_view value);
 
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] Allocations& allocations() { return allocations_; }
   [[nodiscard]] const Decoder& decoder() const { return decoder_; }
   [[nodiscard]] HostIsa host_isa() const { return isa_; }
+  [[nodiscard]] Engine& engine() { return engine_; }
+  [[nodiscard]] Streams& streams() { return streams_; }
 
+  /// Loads for the calling thread's current device.
   hipModule_t load(const void* image);
   void unload(hipModule_t module);
   [[nodiscard]] Module& module_of(hipModule_t handle);
@@ -50,9 +48,10 @@ class Runtime {
   [[nodiscard]] const Kernel& kernel_of(hipFunction_t handle);
   [[nodiscard]] hipFunction_t function(hipModule_t module, const char* name);
 
-  /// Runs to the end. A failure is thrown here, and again by every synchronisation until the next successful launch.
-  void launch(const LaunchRequest& request);
-  /// Throws the failure of an earlier launch, if there is one.
+  /// Checks the launch and queues it on the stream. Throws Failure if kernel, chip or stream can't take it; what goes
+  /// wrong later is thrown by whoever synchronises.
+  void launch(LaunchRequest request, hipStream_t stream);
+  /// Until the current device has done all its work. Throws the failure of a launch, if there was one.
   void synchronize();
 
   [[nodiscard]] MonojitEmulatorCounters counters();
@@ -65,15 +64,18 @@ class Runtime {
   HostIsa isa_;
   Allocations allocations_;
   Decoder decoder_;
-  Scheduler scheduler_;
-  std::mutex launch_mutex_;  // one kernel at a time
+  Engine engine_;
+  Streams streams_;
   std::mutex handle_mutex_;
   std::set<hipModule_t> modules_;
   std::set<const Kernel*> kernels_;
-  std::mutex state_mutex_;
-  std::optional<Failure> launch_failure_;
-  MonojitEmulatorCounters counters_{};
 };
+
+/// The calling thread's device (hipSetDevice).
+[[nodiscard]] u32 current_device();
+/// Throws Failure (kInvalidValue) naming the devices there are.
+[[nodiscard]] u32 checked_device(int device);
+void set_current_device(u32 device);
 
 [[nodiscard]] hipError_t error_code(FailureKind kind);
 /// Remembers the calling thread's error and its text; returns `code`.

@@ -1,92 +1,102 @@
-// HIP: streams and events. Work is done when the call that starts it returns, so streams only carry errors to the
-// caller.
-#include <chrono>
+#include "runtime/emulator/hip/stream.h"
+
+#include <fmt/format.h>
 
 #include "runtime/emulator/hip/runtime.h"
 
-using monojit::emulator::Failure;
-using monojit::emulator::FailureKind;
-using monojit::emulator::guarded;
-using monojit::emulator::require;
-using monojit::emulator::Runtime;
-
+namespace monojit::emulator {
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+/// The calling thread's default streams, by device; the thread's end destroys them.
+struct ThreadStreams {
+  std::array<hipStream_t, kMostDevices> streams{};
+  ~ThreadStreams() {
+    for (const hipStream_t stream : streams) {
+      if (stream != nullptr) Runtime::get().streams().destroy(stream);
+    }
+  }
+};
+thread_local ThreadStreams thread_streams;
 
 }  // namespace
 
-extern "C" {
-
-hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned int flags) {
-  return guarded([&] {
-    require(stream, "stream");
-    static_cast<void>(Runtime::get());
-    *stream = new ihipStream_t{flags};
-  });
+Streams::Streams(Engine& engine, u32 devices) : engine_(engine) {
+  for (u32 device = 0; device < devices; ++device) {
+    defaults_.push_back(std::make_unique<ihipStream_t>(ihipStream_t{.device = device}));
+  }
 }
 
-hipError_t hipStreamCreate(hipStream_t* stream) { return hipStreamCreateWithFlags(stream, hipStreamDefault); }
-
-hipError_t hipStreamDestroy(hipStream_t stream) {
-  return guarded([&] {
-    require(stream, "stream");
-    delete stream;
-  });
+hipStream_t Streams::create(u32 device, unsigned int flags, int priority) {
+  const std::lock_guard lock(mutex_);
+  return *streams_.insert(new ihipStream_t{.device = device, .flags = flags, .priority = priority}).first;
 }
 
-hipError_t hipStreamSynchronize(hipStream_t) {
-  return guarded([] { Runtime::get().synchronize(); });
+void Streams::destroy(hipStream_t handle) {
+  const std::lock_guard lock(mutex_);
+  if (streams_.erase(handle) == 0) throw Failure(FailureKind::kInvalidValue, "not a stream");
+  // The default stream must still wait for what the stream was given.
+  ihipStream_t& standard = *defaults_[handle->device];
+  if (blocking(*handle) && handle->last != nullptr && !handle->last->done()) {
+    standard.last = engine_.submit({.device = handle->device, .after = {standard.last, handle->last}});
+  }
+  delete handle;
 }
 
-hipError_t hipStreamQuery(hipStream_t) {
-  return guarded([] { Runtime::get().synchronize(); });
+ihipStream_t& Streams::per_thread(u32 device) {
+  hipStream_t& stream = thread_streams.streams[device];
+  if (stream == nullptr) stream = create(device, hipStreamDefault, 0);
+  return *stream;
 }
 
-hipError_t hipStreamWaitEvent(hipStream_t, hipEvent_t event, unsigned int) {
-  return guarded([&] { require(event, "event"); });
+ihipStream_t& Streams::resolve(hipStream_t handle) {
+  if (handle == nullptr || handle == hipStreamLegacy) return *defaults_[current_device()];
+  if (handle == hipStreamPerThread) return per_thread(current_device());
+  const std::lock_guard lock(mutex_);
+  if (!streams_.contains(handle)) {
+    throw Failure(FailureKind::kInvalidValue, fmt::format("{} is not a stream", static_cast<const void*>(handle)));
+  }
+  return *handle;
 }
 
-hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned int) {
-  return guarded([&] {
-    require(event, "event");
-    *event = new ihipEvent_t;
-  });
+/// What new work of the stream waits for.
+std::vector<TicketPtr> Streams::before(const ihipStream_t& stream) const {
+  std::vector<TicketPtr> tickets{stream.last};
+  const ihipStream_t& standard = *defaults_[stream.device];
+  if (&stream == &standard) {
+    for (const ihipStream_t* other : streams_) {
+      if (other->device == stream.device && blocking(*other)) tickets.push_back(other->last);
+    }
+  } else if (blocking(stream)) {
+    tickets.push_back(standard.last);
+  }
+  return tickets;
 }
 
-hipError_t hipEventCreate(hipEvent_t* event) { return hipEventCreateWithFlags(event, hipEventDefault); }
-
-hipError_t hipEventDestroy(hipEvent_t event) {
-  return guarded([&] {
-    require(event, "event");
-    delete event;
-  });
+TicketPtr Streams::enqueue(ihipStream_t& stream, Operation operation) {
+  std::shared_ptr<QueuedWork> work;
+  {
+    const std::lock_guard lock(mutex_);
+    operation.device = stream.device;
+    for (TicketPtr& ticket : before(stream)) operation.after.push_back(std::move(ticket));
+    work = engine_.queue(std::move(operation));
+    stream.last = work->ticket;
+  }
+  engine_.begin_if_ready(work);
+  return work->ticket;
 }
 
-hipError_t hipEventRecord(hipEvent_t event, hipStream_t) {
-  return guarded([&] {
-    require(event, "event");
-    event->seconds = now();
-  });
+TicketPtr Streams::tail(ihipStream_t& stream) {
+  Operation marker{.device = stream.device};
+  {
+    const std::lock_guard lock(mutex_);
+    marker.after = before(stream);
+  }
+  return engine_.submit(std::move(marker));
 }
 
-hipError_t hipEventSynchronize(hipEvent_t event) {
-  return guarded([&] {
-    require(event, "event");
-    Runtime::get().synchronize();
-  });
+void Streams::run(ihipStream_t& stream, std::function<void()> work) {
+  engine_.check(stream.device);
+  engine_.wait(stream.device, enqueue(stream, {.work = std::move(work)}));
 }
 
-hipError_t hipEventQuery(hipEvent_t event) { return hipEventSynchronize(event); }
-
-hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop) {
-  return guarded([&] {
-    require(milliseconds, "milliseconds");
-    require(start, "start");
-    require(stop, "stop");
-    if (!start->seconds || !stop->seconds) throw Failure(FailureKind::kInvalidValue, "an event was never recorded");
-    *milliseconds = static_cast<float>((*stop->seconds - *start->seconds) * 1e3);
-  });
-}
-
-}  // extern "C"
+}  // namespace monojit::emulator

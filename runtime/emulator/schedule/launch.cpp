@@ -43,9 +43,16 @@ void check_launch(const LaunchRequest& request, const ChipLimits& chip) {
   if (request.lds_bytes() > chip.lds_bytes) {
     refuse(request, fmt::format("{} bytes of LDS, where {} has {}", request.lds_bytes(), chip.arch, chip.lds_bytes));
   }
-  if (residency(request.kernel->descriptor, request.work_items(), request.lds_bytes(), chip).workgroups_per_cu == 0) {
+  const Residency fits = residency(request.kernel->descriptor, request.work_items(), request.lds_bytes(), chip);
+  if (fits.workgroups_per_cu == 0) {
     refuse(request, fmt::format("a workgroup of {} waves with {} registers a lane does not fit into a compute unit",
                                 request.waves(), request.kernel->descriptor.vgprs + request.kernel->descriptor.agprs));
+  }
+  const u64 capacity = u64{fits.workgroups_per_cu} * chip.compute_units;
+  if (request.cooperative && request.workgroups() > capacity) {
+    throw Failure(FailureKind::kNotCoResident,
+                  fmt::format("cooperative launch of {}: {} workgroups, where {} holds {} at once (limited by {})",
+                              request.kernel->name, request.workgroups(), chip.arch, capacity, fits.limit));
   }
 }
 

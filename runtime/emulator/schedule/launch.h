@@ -12,6 +12,8 @@ namespace monojit::emulator {
 
 struct LaunchRequest {
   const Kernel* kernel = nullptr;
+  u32 device = 0;
+  int priority = 0;                   ///< of the stream: lower numbers get room on the device first
   std::array<u32, 3> grid{1, 1, 1};   ///< workgroups
   std::array<u32, 3> block{1, 1, 1};  ///< work-items of a workgroup
   u32 dynamic_lds = 0;
@@ -33,7 +35,8 @@ struct LaunchReport {
   double seconds = 0;
 };
 
-/// Checks sizes against the kernel and the chip. Throws Failure (kInvalidLaunch) naming the limit.
+/// Checks sizes against the kernel and the chip. Throws Failure naming the limit: kInvalidLaunch, or kNotCoResident for
+/// a cooperative grid that the chip does not hold at once.
 void check_launch(const LaunchRequest& request, const ChipLimits& chip);
 
 /// Grid and block sizes, as hidden arguments tell them to the kernel, appended to or written over `arguments`.

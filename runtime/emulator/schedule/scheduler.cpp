@@ -284,11 +284,6 @@ LaunchReport Scheduler::run(const LaunchRequest& request) {
   const Residency fits =
       residency(request.kernel->descriptor, request.work_items(), request.lds_bytes(), settings_.chip);
   const u64 capacity = u64{fits.workgroups_per_cu} * settings_.chip.compute_units;
-  if (request.cooperative && request.workgroups() > capacity) {
-    throw Failure(FailureKind::kNotCoResident,
-                  fmt::format("cooperative launch of {}: {} workgroups, where {} holds {} at once (limited by {})",
-                              request.kernel->name, request.workgroups(), settings_.chip.arch, capacity, fits.limit));
-  }
   write_launch_memory(request);
   Run run(*this, request, capacity);
   run.run_rounds();

@@ -1,0 +1,99 @@
+// Does the queued work of all streams and devices, on a thread in the background: a host that only polls sees progress.
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "runtime/emulator/failure.h"
+#include "runtime/emulator/hip/operation.h"
+#include "runtime/emulator/schedule/scheduler.h"
+
+namespace monojit::emulator {
+
+/// An operation on its way.
+struct QueuedWork {
+  Operation operation;
+  TicketPtr ticket;
+  u64 number = 0;   ///< in the order of submission
+  u32 missing = 0;  ///< operations that must end first
+};
+
+/// What the launches of all devices did so far.
+struct LaunchTotals {
+  u64 launches = 0;
+  LaunchReport sum;
+};
+
+class Engine {
+ public:
+  Engine(const Settings& settings, Allocations& allocations);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Queues the operation. A copy or fill with nothing left to wait for is done before this returns.
+  TicketPtr submit(Operation operation);
+  /// The two halves of submit(), for callers that hold a lock of their own during the first.
+  [[nodiscard]] std::shared_ptr<QueuedWork> queue(Operation operation);
+  void begin_if_ready(const std::shared_ptr<QueuedWork>& work);
+
+  /// Until the work has ended. Throws the device's failure, if there is one.
+  void wait(u32 device, const TicketPtr& ticket);
+  /// Until everything submitted to the device so far has ended. Throws the device's failure, if there is one.
+  void wait_device(u32 device);
+  /// Until everything submitted so far to any device has ended, whatever became of it.
+  void drain();
+  /// True if the work has ended. Throws the device's failure, if there is one.
+  [[nodiscard]] bool query(u32 device, const TicketPtr& ticket);
+  /// Throws the failure of the device's earlier work. From then on it counts as reported: the device takes work again,
+  /// and the next launch that succeeds clears it. Work submitted before the report is dropped.
+  void check(u32 device);
+  /// Runs `body` while no kernel does. Not from the engine's own threads.
+  void while_paused(const std::function<void()>& body);
+
+  [[nodiscard]] LaunchTotals totals();
+  void reset_totals();
+
+ private:
+  using WorkPtr = std::shared_ptr<QueuedWork>;
+  using Lock = std::unique_lock<std::mutex>;
+  struct DeviceState {
+    std::optional<Failure> failure;
+    u64 accepts_from = 0;      ///< work with lower numbers is dropped while there is a failure
+    std::set<u64> unfinished;  ///< numbers
+  };
+
+  void serve();
+  void serve_host_calls();
+  void begin(Lock& lock, const WorkPtr& work);
+  void run_closure(Lock& lock, const WorkPtr& work, const std::function<void()>& body);
+  void run_launch(Lock& lock, const WorkPtr& work);
+  void note_failure(u32 device, const Failure& failure);
+  void finish(const WorkPtr& work);
+  void throw_failure(u32 device);
+  [[nodiscard]] bool dropped(const QueuedWork& work) const;
+
+  std::mutex mutex_;
+  std::condition_variable wakes_;       ///< the engine's thread
+  std::condition_variable host_wakes_;  ///< the thread of host calls
+  std::condition_variable ends_;        ///< hosts that wait
+  std::map<u64, WorkPtr> ready_;
+  std::deque<WorkPtr> host_calls_;
+  std::array<DeviceState, kMostDevices> devices_;
+  LaunchTotals totals_;
+  u64 next_number_ = 0;
+  u64 kicks_ = 0;  ///< hosts that wait or ask
+  bool stop_ = false;
+  std::mutex round_mutex_;  ///< held while kernels run
+  Scheduler scheduler_;
+  std::thread thread_;
+  std::thread host_thread_;
+};
+
+}  // namespace monojit::emulator

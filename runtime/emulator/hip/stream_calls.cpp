@@ -1,0 +1,126 @@
+// HIP: streams.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "runtime/emulator/hip/event.h"
+#include "runtime/emulator/hip/runtime.h"
+
+using monojit::emulator::current_device;
+using monojit::emulator::Failure;
+using monojit::emulator::FailureKind;
+using monojit::emulator::guarded;
+using monojit::emulator::HostCall;
+using monojit::emulator::remember_error;
+using monojit::emulator::require;
+using monojit::emulator::Runtime;
+using monojit::emulator::Streams;
+
+namespace {
+
+constexpr int kLowestPriority = 1;
+constexpr int kHighestPriority = -1;
+
+hipStream_t create_stream(unsigned int flags, int priority) {
+  if ((flags & ~static_cast<unsigned int>(hipStreamNonBlocking)) != 0) {
+    throw Failure(FailureKind::kInvalidValue, fmt::format("stream flags {:#x}", flags));
+  }
+  return Runtime::get().streams().create(current_device(), flags,
+                                         std::clamp(priority, kHighestPriority, kLowestPriority));
+}
+
+}  // namespace
+
+extern "C" {
+
+hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned int flags, int priority) {
+  return guarded([&] {
+    require(stream, "stream");
+    *stream = create_stream(flags, priority);
+  });
+}
+
+hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned int flags) {
+  return hipStreamCreateWithPriority(stream, flags, 0);
+}
+
+hipError_t hipStreamCreate(hipStream_t* stream) { return hipStreamCreateWithPriority(stream, hipStreamDefault, 0); }
+
+hipError_t hipDeviceGetStreamPriorityRange(int* lowest, int* highest) {
+  return guarded([&] {
+    if (lowest != nullptr) *lowest = kLowestPriority;
+    if (highest != nullptr) *highest = kHighestPriority;
+  });
+}
+
+hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
+  return guarded([&] {
+    require(priority, "priority");
+    *priority = Runtime::get().streams().resolve(stream).priority;
+  });
+}
+
+hipError_t hipStreamGetFlags(hipStream_t stream, unsigned int* flags) {
+  return guarded([&] {
+    require(flags, "flags");
+    *flags = Runtime::get().streams().resolve(stream).flags;
+  });
+}
+
+hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device) {
+  return guarded([&] {
+    require(device, "device");
+    *device = static_cast<hipDevice_t>(Runtime::get().streams().resolve(stream).device);
+  });
+}
+
+hipError_t hipStreamDestroy(hipStream_t stream) {
+  return guarded([&] {
+    require(stream, "stream");
+    Runtime::get().streams().destroy(stream);
+  });
+}
+
+hipError_t hipStreamSynchronize(hipStream_t stream) {
+  return guarded([&] {
+    Runtime& runtime = Runtime::get();
+    ihipStream_t& queue = runtime.streams().resolve(stream);
+    runtime.engine().wait(queue.device, runtime.streams().tail(queue));
+  });
+}
+
+hipError_t hipStreamQuery(hipStream_t stream) {
+  bool done = false;
+  const hipError_t error = guarded([&] {
+    Runtime& runtime = Runtime::get();
+    ihipStream_t& queue = runtime.streams().resolve(stream);
+    done = runtime.engine().query(queue.device, runtime.streams().tail(queue));
+  });
+  return error != hipSuccess || done ? error : hipErrorNotReady;
+}
+
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int) {
+  return guarded([&] {
+    require(event, "event");
+    Streams& streams = Runtime::get().streams();
+    streams.enqueue(streams.resolve(stream), {.after = {event->recorded()}});
+  });
+}
+
+hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
+  return guarded([&] {
+    require(reinterpret_cast<const void*>(function), "function");
+    Streams& streams = Runtime::get().streams();
+    streams.enqueue(streams.resolve(stream), {.work = HostCall{[=] { function(data); }}});
+  });
+}
+
+hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void* data, unsigned int) {
+  return guarded([&] {
+    require(reinterpret_cast<const void*>(callback), "callback");
+    Streams& streams = Runtime::get().streams();
+    streams.enqueue(streams.resolve(stream), {.work = HostCall{[=] { callback(stream, hipSuccess, data); }}});
+  });
+}
+
+}  // extern "C"
