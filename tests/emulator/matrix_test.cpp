@@ -202,4 +202,34 @@ TEST_CASE("blocks of 32 six-bit elements go there and back") {
 }
 
 }  // namespace
+TEST_CASE("MODE's rounding has no say in an MFMA and is back in force behind it") {
+  Device device(on(kMi355x));
+  const auto out = device.allocate<float>(2);
+  // 1 + 32 * 2^-30 and 1 + 2^-27: to nearest 1, upwards the next float.
+  device.run({.body = R"(
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 1
+  v_mov_b32 v2, 0x38003800
+  v_mov_b32 v3, v2
+  v_mov_b32 v4, v2
+  v_mov_b32 v5, v2
+  v_mov_b32 v6, 1.0
+  v_mov_b32 v7, 1.0
+  v_mov_b32 v8, 1.0
+  v_mov_b32 v9, 1.0
+  s_nop 7
+  v_mfma_f32_16x16x32_bf16 v[6:9], v[2:5], v[2:5], v[6:9]
+  s_nop 15
+  v_mov_b32 v10, 0x32000000
+  v_add_f32 v7, 1.0, v10
+  v_mov_b32 v1, 0
+  s_waitcnt lgkmcnt(0)
+  global_store_dwordx2 v1, v[6:7], s[4:5]
+)",
+              .agprs = 8},
+             {}, {out.address()});
+  REQUIRE(out[0] == 1.0f);
+  REQUIRE(out[1] == 1.0f + 0x1p-23f);
+}
+
 }  // namespace monojit::emulator::test

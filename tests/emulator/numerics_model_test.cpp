@@ -161,6 +161,19 @@ void fill(Tile& tile, const Distribution& distribution, Chip chip, Random& rando
     }
 }
 
+/// Makes the columns of B and C from `distinct` on copies of the one before, as the last rows of a decode batch are.
+void repeat_columns(Tile& tile, int distinct) {
+  const Instruction& what = *tile.of;
+  for (int block = 0; block < what.blocks; ++block)
+    for (int j = distinct; j < what.n; ++j) {
+      for (int k = 0; k < what.k; ++k)
+        tile.set_b(block, k, j,
+                   tile.b.get(what.b, type_width(what.b_type), {{'b', block}, {'j', j - 1}, {'k', k}}));
+      for (int i = 0; i < what.m; ++i)
+        tile.set_c(block, i, j, tile.c.get(what.result, 32, {{'b', block}, {'i', i}, {'j', j - 1}}));
+    }
+}
+
 /// Row i of A and column j of B.
 Terms terms_of(const Tile& tile, Chip chip, int block, int i, int j) {
   const Instruction& what = *tile.of;
@@ -187,6 +200,7 @@ void require_rule(const std::string& name, Chip chip, int group, bool two_way) {
     for (int repeat = 0; repeat < kTilesOfADistribution; ++repeat) {
       Tile tile(what);
       fill(tile, distribution, chip, random);
+      if (repeat % 2 != 0) repeat_columns(tile, repeat % what.n + 1);
       for (const HostIsa isa : host_isas()) {
         find_tile(name, chip, MatrixModel::kCdna3, isa)(tile.arguments());
         Disagreements disagreements;

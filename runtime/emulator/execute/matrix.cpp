@@ -1,11 +1,15 @@
 // MFMA: the micro-op hands register rows to the matrix core's models (numerics/matrix.h).
 #include "runtime/emulator/execute/matrix.h"
 
+#include <immintrin.h>
+
 #include "runtime/emulator/execute/wave.h"
 
 namespace monojit::emulator {
 
 namespace {
+
+constexpr u32 kPlainHostMode = 0x1F80;  // round to nearest, denormals kept, no traps
 
 [[gnu::noinline]] void run_tile(Wave& wave, const MicroOp* op) {
   const MatrixOperation& operation = wave.program->matrix_operations[op->imm];
@@ -20,6 +24,13 @@ namespace {
   tile.flush_f32_inputs = (wave.mode >> kModeDenormal32Shift & 1) == 0;
   // The chip reads all lanes whatever EXEC says; a kernel that gets here with some off was most likely miscompiled.
   if (wave.exec() != ~u64{0}) ++wave.worker->stray_matrix_ops;
+  // The matrix core rounds to nearest and keeps denormals whatever MODE says.
+  if (wave.host_mode32 != kPlainHostMode) [[unlikely]] {
+    _mm_setcsr(kPlainHostMode);
+    operation.function(tile);
+    _mm_setcsr(wave.host_mode32);
+    return;
+  }
   operation.function(tile);
 }
 

@@ -54,6 +54,7 @@ MONOJIT_LANE_FUNCTION I32 splat(std::int32_t value) { return value - I32{}; }
 MONOJIT_LANE_FUNCTION F32 splat(float value) { return value - F32{}; }
 MONOJIT_LANE_FUNCTION F64 splat(double value) { return value - F64{}; }
 MONOJIT_LANE_FUNCTION I8 splat(std::int8_t value) { return value - I8{}; }
+MONOJIT_LANE_FUNCTION I16 splat(std::int16_t value) { return value - I16{}; }
 
 MONOJIT_LANE_FUNCTION I32 larger(I32 x, I32 y) { return x > y ? x : y; }
 MONOJIT_LANE_FUNCTION I32 smaller(I32 x, I32 y) { return x < y ? x : y; }
@@ -104,6 +105,20 @@ MONOJIT_LANE_FUNCTION F64Pair power_of_two_f64(I32 exponent) {
   const __m512i high = _mm512_cvtepi32_epi64(_mm512_extracti32x8_epi32(biased, 1));
   return {reinterpret<F64>(_mm512_slli_epi64(low, 52)), reinterpret<F64>(_mm512_slli_epi64(high, 52))};
 }
+/// x * scale, a power of two, rounded down to an integer.
+MONOJIT_LANE_FUNCTION F32 scale_down(F32 x, F32 scale) {
+  constexpr int kDown = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+  return floor(reinterpret<F32>(_mm512_mul_round_ps(reinterpret<__m512>(x), reinterpret<__m512>(scale), kDown)));
+}
+/// The same as an i32, which must hold it.
+MONOJIT_LANE_FUNCTION I32 scale_down_to_int(F32 x, F32 scale) {
+  constexpr int kDown = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+  const __m512 scaled = _mm512_mul_round_ps(reinterpret<__m512>(x), reinterpret<__m512>(scale), kDown);
+  return reinterpret<I32>(_mm512_cvt_roundps_epi32(scaled, kDown));
+}
+MONOJIT_LANE_FUNCTION I8 add_saturated(I8 x, I8 y) {
+  return reinterpret<I8>(_mm512_adds_epi8(reinterpret<__m512i>(x), reinterpret<__m512i>(y)));
+}
 /// Sums of two neighbours: unsigned bytes of x times signed bytes of y, 16 bits each.
 MONOJIT_LANE_FUNCTION I16 multiply_add_bytes(I8 x, I8 y) {
   return reinterpret<I16>(_mm512_maddubs_epi16(reinterpret<__m512i>(x), reinterpret<__m512i>(y)));
@@ -152,6 +167,18 @@ MONOJIT_LANE_FUNCTION F64Pair power_of_two_f64(I32 exponent) {
   const __m256i high = _mm256_cvtepi32_epi64(_mm256_extracti128_si256(biased, 1));
   return {reinterpret<F64>(_mm256_slli_epi64(low, 52)), reinterpret<F64>(_mm256_slli_epi64(high, 52))};
 }
+MONOJIT_LANE_FUNCTION F32 scale_down(F32 x, F32 scale) {
+  // The minimum keeps a tiny negative x, which scaling may round to zero, below zero: it gives -1.
+  const F32 steered = x < splat(0.0F) ? splat(-0.5F) : splat(3e38F);
+  const F32 scaled = x * scale;
+  return reinterpret<F32>(_mm256_floor_ps(reinterpret<__m256>(scaled < steered ? scaled : steered)));
+}
+MONOJIT_LANE_FUNCTION I32 scale_down_to_int(F32 x, F32 scale) {
+  return __builtin_convertvector(scale_down(x, scale), I32);
+}
+MONOJIT_LANE_FUNCTION I8 add_saturated(I8 x, I8 y) {
+  return reinterpret<I8>(_mm256_adds_epi8(reinterpret<__m256i>(x), reinterpret<__m256i>(y)));
+}
 MONOJIT_LANE_FUNCTION I16 multiply_add_bytes(I8 x, I8 y) {
   return reinterpret<I16>(_mm256_maddubs_epi16(reinterpret<__m256i>(x), reinterpret<__m256i>(y)));
 }
@@ -166,6 +193,7 @@ MONOJIT_LANE_FUNCTION I8 look_up(const std::int8_t* table, I8 index) {
 
 /// Whether an element of a comparison's result is true.
 MONOJIT_LANE_FUNCTION bool any(I32 mask) { return sign_bits(mask) != 0; }
+MONOJIT_LANE_FUNCTION bool all(I32 mask) { return sign_bits(mask) == 0xFFFFFFFFU >> (32 - kWidth); }
 
 /// Element n is element n - 1 of `x`, element 0 the last of `before`.
 MONOJIT_LANE_FUNCTION U32 shift_in(U32 before, U32 x) {

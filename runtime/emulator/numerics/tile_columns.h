@@ -2,6 +2,7 @@
 // batches whose unused columns are copies of the last one, so each run of equal columns is computed once.
 #pragma once
 
+#include "runtime/emulator/numerics/group_sum.h"
 #include "runtime/emulator/numerics/matrix.h"
 #include "runtime/emulator/numerics/matrix_shape.h"
 #include "runtime/emulator/numerics/matrix_vector.h"
@@ -31,11 +32,15 @@ MONOJIT_LANE_FUNCTION void transpose_quad(const float* const (&from)[4], float* 
 /// The columns of one tile's result, and which of them are computed.
 template <int M, int N>
 struct Columns {
+  static_assert(M == N);
+  static constexpr std::uint32_t kAll = 0xFFFFFFFFU >> (32 - N);
+
   alignas(64) float value[N][M];  ///< C, then D, one column after the other
   std::uint8_t source[N];         ///< the computed column that this one equals
   std::uint8_t computed[N];       ///< numbers of the computed columns
   std::uint32_t in_use;           ///< the same as bits
   int count = 0;
+  bool transposed = false;  ///< `value` holds rows of C and D in place of columns
 
   /// Offset of rows 4*quad .. 4*quad+3 in C or D: rows of registers at + 64*r, columns at + j.
   static constexpr int quad_offset(int quad) {
@@ -43,17 +48,35 @@ struct Columns {
     return kLanes * 4 * (quad / kGroups) + N * (quad % kGroups);
   }
 
+  /// Offset of row i.
+  static constexpr int row_offset(int i) { return quad_offset(i / 4) + kLanes * (i % 4); }
+
+  /// If hardly a column is saved, works on the rows of C and D, which lie ready in registers, with the roles of A and B
+  /// exchanged. To be called after find_equal().
+  void transpose_if_full() {
+    constexpr int kGain = M / 4;  // transposing C and D costs as much as computing so many columns
+    if (count <= N - kGain) return;
+    transposed = true;
+    count = M;
+    for (int i = 0; i < M; ++i) computed[i] = static_cast<std::uint8_t>(i);
+  }
+
   /// Finds the columns of B (and of C and of B's scales, both optional) that equal their left neighbour.
   void find_equal(const std::uint32_t* b, int b_rows, const std::uint32_t* c, const std::uint32_t* scale = nullptr) {
     U32 difference[N / kWidth] = {};
-    for (int row = 0; row < b_rows; ++row) add_differences(b + kLanes * row, difference);
-    if (c != nullptr)
-      for (int row = 0; row < M * N / kLanes; ++row) add_differences(c + kLanes * row, difference);
-    if (scale != nullptr) add_differences(scale, difference);
     std::uint32_t differs = 0;
-    for (int part = 0; part < N / kWidth; ++part)
-      differs |= sign_bits(reinterpret<I32>(difference[part] != 0)) << (kWidth * part);
-    differs |= 1;
+    const auto add_rows = [&](const std::uint32_t* rows, int rows_count) {
+      // Mostly the first row of B tells that all columns differ.
+      for (int row = 0; row < rows_count && differs != kAll; ++row) {
+        add_differences(rows + kLanes * row, difference);
+        for (int part = 0; part < N / kWidth; ++part)
+          differs |= sign_bits(reinterpret<I32>(difference[part] != 0)) << (kWidth * part);
+        differs |= 1;
+      }
+    };
+    add_rows(b, b_rows);
+    if (c != nullptr) add_rows(c, M * N / kLanes);
+    if (scale != nullptr) add_rows(scale, 1);
     count = 0;
     for (std::uint32_t rest = differs; rest != 0; rest &= rest - 1)
       computed[count++] = static_cast<std::uint8_t>(__builtin_ctz(rest));
@@ -70,6 +93,10 @@ struct Columns {
       return;
     }
     const float* c = reinterpret_cast<const float*>(arguments.c);
+    if (transposed) {
+      for (int i = 0; i < M; ++i) __builtin_memcpy(value[i], c + row_offset(i), sizeof value[i]);
+      return;
+    }
     for (int j = 0; j < N; j += 4)
       for (int quad = 0; quad < M / 4 && ((in_use >> j) & 15U) != 0; ++quad) {
         const float* from = c + quad_offset(quad) + j;
@@ -81,6 +108,10 @@ struct Columns {
 
   void store_d(std::uint32_t* rows) const {
     float* d = reinterpret_cast<float*>(rows);
+    if (transposed) {
+      for (int i = 0; i < M; ++i) __builtin_memcpy(d + row_offset(i), value[i], sizeof value[i]);
+      return;
+    }
     if (count == 1) {
       for (int quad = 0; quad < M / 4; ++quad)
         for (int r = 0; r < 4; ++r)
@@ -142,40 +173,8 @@ MONOJIT_LANE_FUNCTION void exact_dots_of_columns(const double* a, const double* 
   if (n < columns.count) exact_dots<M, kCount, 1>(a, b, &columns.computed[n], &dots[n]);
 }
 
-inline constexpr std::int64_t kBelow32 = (1 << 21) - 1;  ///< mantissa bits of a double past the 32nd significant one
-
-/// Rounds down (towards minus infinity) to 32 significant bits.
-MONOJIT_LANE_FUNCTION F64 round_down_to_32_bits(F64 x) {
-  const I64 bits = reinterpret<I64>(x);
-  return reinterpret<F64>((bits + ((bits < 0) & kBelow32)) & ~kBelow32);
-}
-
-/// One group's sum of products and the running value: `products` in units of 2^(exponent - 24), below 2^30 of them.
-/// Everything is rounded down to the 24th fraction bit of the larger exponent (the products to the 32nd), then to 32
-/// significant bits, then to f32. Lanes without a product have an exponent below -300, all others one of -100 or above.
-/// Sets lanes of `bad` whose c is not finite.
-MONOJIT_LANE_FUNCTION F32 add_group(I32 products, I32 exponent, F32 c, I32& bad) {
-  const I32 c_field = (reinterpret<I32>(c) >> 23) & 255;
-  bad |= c_field == 255;
-  const I32 c_exponent = larger(c_field, splat(1)) - 127;
-  const I32 largest = larger(exponent, c_exponent);
-
-  // c in units of 2^(largest - 24). The minimum keeps a tiny negative c, which scaling may flush, below zero: it gives
-  // -1.
-  const F32 steered = c < splat(0.0F) ? splat(-0.5F) : splat(3e38F);
-  const F32 scaled = c * power_of_two(24 - largest);
-  const F32 whole_c = floor(scaled < steered ? scaled : steered);
-
-  // The products' units become those of 2^(largest - 32) where that is coarser; of at most 41 bits, the sum is exact.
-  const I32 drop = larger(largest - exponent - 8, splat(0));
-  const F64Pair wide_c = widen(whole_c * power_of_two(largest - exponent - drop));
-  const F64Pair total = wide_c + widen(products >> smaller(drop, splat(31)));
-  const F32 sum = narrow({round_down_to_32_bits(total.low), round_down_to_32_bits(total.high)});
-  return exponent < splat(-300) ? c + splat(0.0F) : sum * power_of_two(exponent - 24 + drop);
-}
-
-/// The same for products that are an exact double, and without a branch. `exponent` is kNoExponent in lanes without a
-/// product, and above -95 in the others, as it is for 8-bit formats. A small running value is dropped.
+/// The truncating rule's last step (group_sum.h) for products that are an exact double, and without a branch. `exponent`
+/// is kNoExponent in lanes without a product, and above -95 in the others, as it is for 8-bit formats. A small running value is dropped.
 inline constexpr int kNoExponent = -1000;
 
 MONOJIT_LANE_FUNCTION F32 add_exact_group(F64Pair products, I32 exponent, F32 c, I32& bad) {
