@@ -189,6 +189,14 @@ MONOJIT_LANE_FUNCTION I32 add_group_of_rows(const Side<M, K>& a, const Side<M, K
   return bad;
 }
 
+template <int kProductBits, int M, int K>
+bool add_all_groups(const Side<M, K>& a, const Side<M, K>& b, Columns<M, M>& columns) {
+  I32 bad = {};
+  for (int row = 0; row < M; row += kWidth)
+    for (int group = 0; group < K / kGroup; ++group) bad |= add_group_of_rows<kProductBits>(a, b, row, group, columns);
+  return !any(bad);
+}
+
 }  // namespace
 
 template <Fp8 kA, Fp8 kB, int M, int K>
@@ -200,18 +208,17 @@ bool fp8_tile(const TileArguments& arguments) {
   if (!a.template unpack_exponents<kA>(arguments.a) || !b.template unpack_exponents<kB>(arguments.b)) return false;
   Columns<M, M> columns;
   columns.find_equal(arguments.b, K * M / kLanes / 4, arguments.c);
+  columns.transpose_if_full();
   columns.load_c(arguments);
   a.template unpack_values<kA>(arguments.a);
   if (columns.count > kFewColumns)
     b.template unpack_values<kB>(arguments.b);
   else
     b.template look_up_values<kB>(arguments.b, columns.computed, columns.count);
-  I32 bad = {};
-  for (int row = 0; row < M; row += kWidth)
-    for (int group = 0; group < K / kGroup; ++group) bad |= add_group_of_rows<kProductBits>(a, b, row, group, columns);
-  if (any(bad)) return false;
-  columns.store_d(arguments.d);
-  return true;
+  const bool good = columns.transposed ? add_all_groups<kProductBits>(b, a, columns)
+                                       : add_all_groups<kProductBits>(a, b, columns);
+  if (good) columns.store_d(arguments.d);
+  return good;
 }
 
 #define MONOJIT_FP8_TILES(a, b)                                         \

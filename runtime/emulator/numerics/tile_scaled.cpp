@@ -39,12 +39,17 @@ struct ScaledTile {
   }
 
   void add_block(int block, int row) {
+    const ScaledSide<M, K>& rows = columns.transposed ? b : a;
+    const ScaledSide<M, K>& others = columns.transposed ? a : b;
+    const ScaleCodes<M, K>& row_scales = columns.transposed ? b_scale : a_scale;
+    const ScaleCodes<M, K>& other_scales = columns.transposed ? a_scale : b_scale;
     F64Pair dots[M];
-    exact_dots_of_columns<kScaleBlock>(&a.value[kScaleBlock * block][row], b.value[kScaleBlock * block], columns, dots);
-    const I32 row_scale = load<I32>(&a_scale.code[block][row]) - 2 * kUnitScale;
+    exact_dots_of_columns<kScaleBlock>(&rows.value[kScaleBlock * block][row], others.value[kScaleBlock * block],
+                                       columns, dots);
+    const I32 row_scale = load<I32>(&row_scales.code[block][row]) - 2 * kUnitScale;
     for (int n = 0; n < columns.count; ++n) {
       const int j = columns.computed[n];
-      const F64Pair scaled = dots[n] * power_of_two_f64(row_scale + b_scale.code[block][j]);
+      const F64Pair scaled = dots[n] * power_of_two_f64(row_scale + other_scales.code[block][j]);
       const F64Pair c = widen(load<F32>(&columns.value[j][row]));
       store(&columns.value[j][row], narrow({add_to_odd(scaled.low, c.low), add_to_odd(scaled.high, c.high)}));
     }
@@ -70,16 +75,16 @@ constexpr int kFp4Bias = 12;  // makes B's bytes unsigned
 template <int M, int K>
 struct Fp4Tile {
   static constexpr int kBlocks = K / kScaleBlock;
-  static constexpr int kWords = kScaleBlock / 4;
+  static constexpr int kWords = kScaleBlock / 4;  // of a lane, as bytes
 
   alignas(64) std::int32_t a[kBlocks][kWords][M];
   alignas(64) std::int32_t b[kBlocks][kWords][M];
   alignas(64) std::int32_t a_sum[kBlocks][M];  // of a block, times the bias
 
-  void unpack(const std::uint32_t* a_rows, const std::uint32_t* b_rows) {
+  Fp4Tile(const std::uint32_t* a_rows, const std::uint32_t* b_rows) {
     for (int block = 0; block < kBlocks; ++block)
       for (int row = 0; row < M; row += kWidth) {
-        I32 sum = {};
+        I16 sum = {};
         for (int r = 0; r < kWords / 2; ++r) {
           const int lane = kLanes * r + M * block + row;
           const auto a_word = load<U32>(a_rows + lane);
@@ -89,21 +94,40 @@ struct Fp4Tile {
             const I8 b_bytes = look_up(kTwiceFp4, reinterpret<I8>((b_word >> (4 * half)) & 0x0F0F0F0FU));
             store(&a[block][2 * r + half][row], a_bytes);
             store(&b[block][2 * r + half][row], b_bytes + static_cast<std::int8_t>(kFp4Bias));
-            sum += multiply_add_halves(multiply_add_bytes(I8{} + std::int8_t{1}, a_bytes), I16{} + std::int16_t{1});
+            sum += multiply_add_bytes(splat(std::int8_t{1}), a_bytes);
           }
         }
-        store(&a_sum[block][row], sum * kFp4Bias);
+        store(&a_sum[block][row], multiply_add_halves(sum, splat(std::int16_t{1})) * kFp4Bias);
       }
   }
+};
 
-  /// Four times the dot product of a block: |sum of 8 byte products| < 32768 fits the 16-bit lanes.
-  MONOJIT_LANE_FUNCTION I32 dot(int block, int row, int j) const {
-    I16 sum = {};
-    for (int word = 0; word < kWords; ++word)
-      sum += multiply_add_bytes(reinterpret<I8>(splat(b[block][word][j])), load<I8>(&a[block][word][row]));
-    return multiply_add_halves(sum, I16{} + std::int16_t{1}) - load<I32>(&a_sum[block][row]);
+constexpr int kFp4Words = kScaleBlock / 4;
+
+/// Four times the dot product of a block of some rows and a column, plus the rows' a_sum.
+struct DotByPairs {
+  template <int M>
+  MONOJIT_LANE_FUNCTION static I32 dot(const I8 (&rows)[kFp4Words], const std::int32_t* column) {
+    I16 sum = {};  // of 8 pairs of products below 12 * 24 each
+    for (int word = 0; word < kFp4Words; ++word)
+      sum += multiply_add_bytes(reinterpret<I8>(splat(column[M * word])), rows[word]);
+    return multiply_add_halves(sum, splat(std::int16_t{1}));
   }
 };
+
+#if defined(__AVX512F__)
+/// The same on processors with AVX-512 VNNI, which x86-64-v4 does not promise. In assembly, as an intrinsic would have
+/// to be in functions for that target, which do not mix with the others.
+struct DotByQuads {
+  template <int M>
+  MONOJIT_LANE_FUNCTION static I32 dot(const I8 (&rows)[kFp4Words], const std::int32_t* column) {
+    I32 sum = {};
+    for (int word = 0; word < kFp4Words; ++word)
+      asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(splat(column[M * word])), "v"(rows[word]));
+    return sum;
+  }
+};
+#endif
 
 template <int M>
 MONOJIT_LANE_FUNCTION void canonicalise_nans(float (&column)[M]) {
@@ -113,37 +137,71 @@ MONOJIT_LANE_FUNCTION void canonicalise_nans(float (&column)[M]) {
   }
 }
 
-/// False if scales are so far out that a scaled dot product might not be a normal f32.
+/// Scale codes of an FP4 tile; false if they are so far out that a scaled dot product might not be a normal f32.
 template <int M, int K>
-bool fp4_tile(const TileArguments& arguments) {
-  ScaleCodes<M, K> a_scale;
-  ScaleCodes<M, K> b_scale;
-  if (!a_scale.unpack(arguments.scale_a, arguments.scale_byte_a)) return false;
-  if (!b_scale.unpack(arguments.scale_b, arguments.scale_byte_b)) return false;
-  constexpr int kReach = 100;  // of each scale alone and of their product
-  const int low = a_scale.smallest < b_scale.smallest ? a_scale.smallest : b_scale.smallest;
-  const int high = a_scale.largest > b_scale.largest ? a_scale.largest : b_scale.largest;
-  if (low < kUnitScale - kReach || high > kUnitScale + kReach) return false;
-  if (a_scale.smallest + b_scale.smallest < 2 * kUnitScale - kReach) return false;
-  if (a_scale.largest + b_scale.largest > 2 * kUnitScale + kReach) return false;
-  Fp4Tile<M, K> tile;
-  tile.unpack(arguments.a, arguments.b);
-  Columns<M, M> columns;
-  columns.find_equal(arguments.b, M * K / 8 / kLanes, arguments.c, arguments.scale_b);
-  columns.load_c(arguments);
+struct Fp4Scales {
+  ScaleCodes<M, K> a;
+  ScaleCodes<M, K> b;
 
+  bool unpack(const TileArguments& arguments) {
+    if (!a.unpack(arguments.scale_a, arguments.scale_byte_a)) return false;
+    if (!b.unpack(arguments.scale_b, arguments.scale_byte_b)) return false;
+    constexpr int kReach = 100;  // of each scale alone and of their product
+    const int low = a.smallest < b.smallest ? a.smallest : b.smallest;
+    const int high = a.largest > b.largest ? a.largest : b.largest;
+    return low >= kUnitScale - kReach && high <= kUnitScale + kReach &&
+           a.smallest + b.smallest >= 2 * kUnitScale - kReach && a.largest + b.largest <= 2 * kUnitScale + kReach;
+  }
+};
+
+/// Adds all blocks to the computed columns; `a` are the scales of the vectors' rows, `b` of the columns.
+template <class Dot, int M, int K>
+void add_fp4_blocks(const Fp4Tile<M, K>& tile, const ScaleCodes<M, K>& a, const ScaleCodes<M, K>& b,
+                    Columns<M, M>& columns) {
   for (int row = 0; row < M; row += kWidth)
     for (int block = 0; block < K / kScaleBlock; ++block) {
-      const F32 row_scale = power_of_two(load<I32>(&a_scale.code[block][row]) - kUnitScale);
+      const F32 row_scale = power_of_two(load<I32>(&a.code[block][row]) - kUnitScale);
+      const I32 row_sum = load<I32>(&tile.a_sum[block][row]);
+      I8 rows[kFp4Words];
+      for (int word = 0; word < kFp4Words; ++word) rows[word] = load<I8>(&tile.a[block][word][row]);
       for (int n = 0; n < columns.count; ++n) {
         const int j = columns.computed[n];
+        const I32 dot = Dot::template dot<M>(rows, &tile.b[block][0][j]) - row_sum;
         // The dot product is four times too large. Its product with both scales is exact, one after the other.
-        const float column_scale = numerics::power_of_two_f32(b_scale.code[block][j] - kUnitScale - 2);
-        const F32 scaled = to_float(tile.dot(block, row, j)) * row_scale;
+        const float column_scale = numerics::power_of_two_f32(b.code[block][j] - kUnitScale - 2);
         float* c = &columns.value[j][row];
-        store(c, fused(scaled, splat(column_scale), load<F32>(c)));
+        store(c, fused(to_float(dot) * row_scale, splat(column_scale), load<F32>(c)));
       }
     }
+}
+
+template <int M, int K>
+using AddFp4Blocks = void (*)(const Fp4Tile<M, K>&, const ScaleCodes<M, K>&, const ScaleCodes<M, K>&, Columns<M, M>&);
+
+template <int M, int K>
+AddFp4Blocks<M, K> quickest_fp4_blocks() {
+#if defined(__AVX512F__)
+  if (__builtin_cpu_supports("avx512vnni") != 0) return add_fp4_blocks<DotByQuads, M, K>;
+#endif
+  return add_fp4_blocks<DotByPairs, M, K>;
+}
+
+template <int M, int K>
+bool fp4_tile(const TileArguments& arguments) {
+  static const AddFp4Blocks<M, K> kAddBlocks = quickest_fp4_blocks<M, K>();
+  Fp4Scales<M, K> scales;
+  if (!scales.unpack(arguments)) return false;
+  Columns<M, M> columns;
+  columns.find_equal(arguments.b, M * K / 8 / kLanes, arguments.c, arguments.scale_b);
+  columns.transpose_if_full();
+  columns.load_c(arguments);
+  if (columns.transposed) {
+    const Fp4Tile<M, K> tile(arguments.b, arguments.a);
+    kAddBlocks(tile, scales.b, scales.a, columns);
+  } else {
+    const Fp4Tile<M, K> tile(arguments.a, arguments.b);
+    kAddBlocks(tile, scales.a, scales.b, columns);
+  }
   for (int n = 0; n < columns.count; ++n) canonicalise_nans(columns.value[columns.computed[n]]);
   columns.store_d(arguments.d);
   return true;
@@ -163,6 +221,7 @@ bool scaled_tile(const TileArguments& arguments) {
   if (a.special || b.special || !ScaledTile<M, K>::is_exact(a, b)) return false;
   tile.columns.find_equal(arguments.b, arguments.blgp < 2 ? 8 : (arguments.blgp < kFp4 ? 6 : 4), arguments.c,
                           arguments.scale_b);
+  tile.columns.transpose_if_full();
   tile.columns.load_c(arguments);
   if (!tile.is_finite()) return false;
   for (int row = 0; row < M; row += kWidth)
