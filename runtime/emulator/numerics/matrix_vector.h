@@ -195,6 +195,19 @@ MONOJIT_LANE_FUNCTION I8 look_up(const std::int8_t* table, I8 index) {
 MONOJIT_LANE_FUNCTION bool any(I32 mask) { return sign_bits(mask) != 0; }
 MONOJIT_LANE_FUNCTION bool all(I32 mask) { return sign_bits(mask) == 0xFFFFFFFFU >> (32 - kWidth); }
 
+/// The largest element.
+MONOJIT_LANE_FUNCTION std::int32_t largest_element(I32 x) {
+  using Quarter = std::int32_t __attribute__((vector_size(16)));
+  Quarter parts[kWidth / 4];
+  __builtin_memcpy(parts, &x, sizeof parts);
+  Quarter largest = parts[0];
+  for (const Quarter part : parts) largest = part > largest ? part : largest;
+  const auto fold = [&](Quarter other) { largest = other > largest ? other : largest; };
+  fold(__builtin_shufflevector(largest, largest, 2, 3, 0, 1));
+  fold(__builtin_shufflevector(largest, largest, 1, 0, 3, 2));
+  return largest[0];
+}
+
 /// Element n is element n - 1 of `x`, element 0 the last of `before`.
 MONOJIT_LANE_FUNCTION U32 shift_in(U32 before, U32 x) {
 #if defined(__AVX512F__)

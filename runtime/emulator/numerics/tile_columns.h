@@ -77,12 +77,16 @@ struct Columns {
     add_rows(b, b_rows);
     if (c != nullptr) add_rows(c, M * N / kLanes);
     if (scale != nullptr) add_rows(scale, 1);
+    in_use = differs;
     count = 0;
+    if (differs == kAll) {
+      for (; count < N; ++count) computed[count] = source[count] = static_cast<std::uint8_t>(count);
+      return;
+    }
     for (std::uint32_t rest = differs; rest != 0; rest &= rest - 1)
       computed[count++] = static_cast<std::uint8_t>(__builtin_ctz(rest));
     for (int j = 0; j < N; ++j)
       source[j] = static_cast<std::uint8_t>(31 - __builtin_clz(differs & (0xFFFFFFFFU >> (31 - j))));
-    in_use = differs;
   }
 
   void load_c(const TileArguments& arguments) {

@@ -158,6 +158,12 @@ struct Fp4Scales {
 template <class Dot, int M, int K>
 void add_fp4_blocks(const Fp4Tile<M, K>& tile, const ScaleCodes<M, K>& a, const ScaleCodes<M, K>& b,
                     Columns<M, M>& columns) {
+  // The dot product is four times too large. Its product with both scales is exact, one after the other.
+  alignas(64) float column_scale[K / kScaleBlock][M];
+  for (int block = 0; block < K / kScaleBlock; ++block)
+    for (int j = 0; j < M; j += kWidth)
+      store(&column_scale[block][j], power_of_two(load<I32>(&b.code[block][j]) - kUnitScale - 2));
+
   for (int row = 0; row < M; row += kWidth)
     for (int block = 0; block < K / kScaleBlock; ++block) {
       const F32 row_scale = power_of_two(load<I32>(&a.code[block][row]) - kUnitScale);
@@ -167,10 +173,8 @@ void add_fp4_blocks(const Fp4Tile<M, K>& tile, const ScaleCodes<M, K>& a, const 
       for (int n = 0; n < columns.count; ++n) {
         const int j = columns.computed[n];
         const I32 dot = Dot::template dot<M>(rows, &tile.b[block][0][j]) - row_sum;
-        // The dot product is four times too large. Its product with both scales is exact, one after the other.
-        const float column_scale = numerics::power_of_two_f32(b.code[block][j] - kUnitScale - 2);
         float* c = &columns.value[j][row];
-        store(c, fused(to_float(dot) * row_scale, splat(column_scale), load<F32>(c)));
+        store(c, fused(to_float(dot) * row_scale, splat(column_scale[block][j]), load<F32>(c)));
       }
     }
 }

@@ -118,12 +118,8 @@ struct ScaleCodes {
       high = larger(high, some);
       low = smaller(low, some);
     }
-    largest = 0;
-    smallest = kNanScale;
-    for (int n = 0; n < kWidth; ++n) {
-      largest = high[n] > largest ? high[n] : largest;
-      smallest = low[n] < smallest ? low[n] : smallest;
-    }
+    largest = largest_element(high);
+    smallest = -largest_element(-low);
     return largest < kNanScale;
   }
 };
