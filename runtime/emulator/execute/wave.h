@@ -39,7 +39,15 @@ struct Worker {
   const Allocations* allocations = nullptr;
   std::shared_ptr<const AllocationList> list;
   Allocation last_hit;
+  u32 device = 0;  ///< of the workgroup that it visits
 
+  /// The counts of a visit are its own; what is remembered about memory is the device's.
+  void begin_visit(u32 visited) {
+    counts = {};
+    stray_matrix_ops = 0;
+    out_of_range_buffer_lanes = 0;
+    if (visited != device) last_hit = {}, device = visited;
+  }
   /// True if all of [first, last) is live memory. Remembers where, so that the next look is two comparisons.
   [[nodiscard, gnu::always_inline]] bool reachable(u64 first, u64 last) {
     return last_hit.holds(first, last) || search(first, last);
@@ -58,13 +66,15 @@ struct alignas(64) Wave {
   u8* lds = nullptr;
   u32 lds_bytes = 0;
   u32 scratch_lane_bytes = 0;
-  u8* scratch = nullptr;  ///< private memory, lane after lane
-  i32 budget = 0;         ///< micro-ops left in backward branches before the wave must yield
-  u32 mode = 0;           ///< the MODE register
-  u32 host_mode32 = 0;    ///< MODE's f32 rounding and denormals as the host's MXCSR; in force while the wave runs
-  u32 host_mode64 = 0;    ///< the same for f64
-  u32 number = 0;         ///< in its workgroup
-  u64 last_load = 0;      ///< lowest address of the latest vector load: what a waiting wave looks at
+  u8* scratch = nullptr;       ///< private memory, lane after lane
+  i32 budget = 0;              ///< micro-ops left in backward branches before the wave must yield
+  u32 mode = 0;                ///< the MODE register
+  u32 host_mode32 = 0;         ///< MODE's f32 rounding and denormals as the host's MXCSR; in force while the wave runs
+  u32 host_mode64 = 0;         ///< the same for f64
+  u32 number = 0;              ///< in its workgroup
+  bool watches_clock = false;  ///< read it again and again during its latest visit
+  u64 digest = 0;              ///< of its registers, the last time that the scheduler looked for a fixed point
+  u64 last_load = 0;           ///< lowest address of the latest vector load: what a waiting wave looks at
   WaveState state = WaveState::kReady;
   Workgroup* group = nullptr;
 

@@ -3,8 +3,17 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/emulator/hip/host_activity.h"
+
 namespace monojit::emulator {
 namespace {
+
+// Launches that a host makes one after the other begin together, unless it waits for one.
+constexpr std::chrono::milliseconds kGathering{2};
+// How long waiting kernels wait for a host that might act, before time jumps; and if all its threads wait themselves.
+constexpr std::chrono::milliseconds kPatience{1000};
+constexpr std::chrono::milliseconds kPatienceWithWaitingHost{20};
+constexpr std::chrono::microseconds kIdlePause{300};
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -18,18 +27,27 @@ void add(LaunchReport& sum, const LaunchReport& report) {
 
 }  // namespace
 
-Engine::Engine(const Settings& settings, Allocations& allocations)
-    : scheduler_(settings, allocations), thread_([this] { serve(); }), host_thread_([this] { serve_host_calls(); }) {}
+Engine::Engine(const Settings& settings, Allocations& allocations) : scheduler_(settings, allocations) {
+  scheduler_.set_outside([this] { return outside(); });
+  thread_ = std::thread([this] { serve(); });
+  host_thread_ = std::thread([this] { serve_host_calls(); });
+}
 
-Engine::~Engine() {
+Engine::~Engine() { stop(); }
+
+void Engine::stop() {
   {
     const std::lock_guard lock(mutex_);
+    if (stop_) return;
     stop_ = true;
+    scheduler_.interrupt();
     wakes_.notify_all();
     host_wakes_.notify_all();
+    ends_.notify_all();
   }
   thread_.join();
-  host_thread_.join();
+  // A host call may wait for ever.
+  host_thread_.detach();
 }
 
 TicketPtr Engine::submit(Operation operation) {
@@ -44,6 +62,7 @@ std::shared_ptr<QueuedWork> Engine::queue(Operation operation) {
   work->ticket = std::make_shared<Ticket>();
   const Lock lock(mutex_);
   work->number = next_number_++;
+  submitted_ = Clock::now();
   devices_[work->operation.device].unfinished.insert(work->number);
   work->missing = 1;  // begin_if_ready()
   for (const TicketPtr& ticket : work->operation.after) {
@@ -75,7 +94,7 @@ bool Engine::dropped(const QueuedWork& work) const {
 /// Called with the lock; releases it while the work runs.
 void Engine::begin(Lock& lock, const WorkPtr& work) {
   if (dropped(*work)) return finish(work);
-  if (std::holds_alternative<LaunchRequest>(work->operation.work)) return run_launch(lock, work);
+  if (std::holds_alternative<LaunchRequest>(work->operation.work)) return start_launch(lock, work);
   if (const auto* const closure = std::get_if<std::function<void()>>(&work->operation.work)) {
     return run_closure(lock, work, *closure);
   }
@@ -99,24 +118,34 @@ void Engine::run_closure(Lock& lock, const WorkPtr& work, const std::function<vo
   finish(work);
 }
 
-void Engine::run_launch(Lock& lock, const WorkPtr& work) {
+void Engine::start_launch(Lock& lock, const WorkPtr& work) {
   std::optional<Failure> failure;
-  LaunchReport report;
+  std::shared_ptr<Grid> grid;
   lock.unlock();
   try {
-    const std::lock_guard rounds(round_mutex_);
-    report = scheduler_.run(std::get<LaunchRequest>(work->operation.work));
+    grid = scheduler_.start(std::get<LaunchRequest>(work->operation.work));
   } catch (const Failure& thrown) {
     failure = thrown;
   }
   lock.lock();
+  if (!failure) {
+    running_.emplace(grid.get(), work);
+    return;
+  }
+  note_failure(work->operation.device, *failure);
+  finish(work);
+}
+
+void Engine::end_launch(const std::shared_ptr<Grid>& grid) {
+  const auto entry = running_.extract(grid.get());
+  const WorkPtr& work = entry.mapped();
   DeviceState& device = devices_[work->operation.device];
-  if (failure) {
-    note_failure(work->operation.device, *failure);
+  if (grid->failure()) {
+    note_failure(work->operation.device, *grid->failure());
   } else {
     if (work->number >= device.accepts_from) device.failure.reset();
     ++totals_.launches;
-    add(totals_.sum, report);
+    add(totals_.sum, grid->report());
   }
   finish(work);
 }
@@ -143,13 +172,57 @@ void Engine::finish(const WorkPtr& work) {
 
 void Engine::serve() {
   Lock lock(mutex_);
-  for (;;) {
-    wakes_.wait(lock, [&] { return stop_ || !ready_.empty(); });
-    if (stop_) return;
+  while (!stop_) {
+    begin_ready(lock);
+    if (running_.empty()) {
+      wait_for_work(lock);
+    } else {
+      run_round(lock);
+    }
+  }
+}
+
+void Engine::begin_ready(Lock& lock) {
+  while (!ready_.empty() && !stop_) {
     const WorkPtr work = ready_.begin()->second;
     ready_.erase(ready_.begin());
     begin(lock, work);
   }
+}
+
+/// Launches that come one after the other begin together, so that their order is the only thing that counts.
+void Engine::wait_for_work(Lock& lock) {
+  wakes_.wait(lock, [&] { return stop_ || !ready_.empty(); });
+  while (!stop_ && !asked_ && Clock::now() < submitted_ + kGathering) wakes_.wait_until(lock, submitted_ + kGathering);
+  asked_ = false;
+}
+
+void Engine::run_round(Lock& lock) {
+  pauses_change_.wait(lock, [&] { return pauses_ == 0; });
+  in_round_ = true;
+  lock.unlock();
+  const Scheduler::RoundResult result = scheduler_.round();
+  lock.lock();
+  in_round_ = false;
+  pauses_change_.notify_all();
+  for (const auto& grid : result.ended) end_launch(grid);
+  if (result.idle && !idle_) idle_since_ = Clock::now();
+  idle_ = result.idle;
+  if (idle_ && outside_ != Outside::kNobody && ready_.empty() && !stop_) wakes_.wait_for(lock, kIdlePause);
+}
+
+/// What may still happen when all kernels wait.
+Outside Engine::outside() {
+  const Lock lock(mutex_);
+  const bool hosts_wait = HostActivity::all_waiting();
+  const auto quiet_since = idle_ ? std::max(HostActivity::latest(), idle_since_) : Clock::now();
+  const bool patient = Clock::now() < quiet_since + (hosts_wait ? kPatienceWithWaitingHost : kPatience);
+  if (!ready_.empty() || !host_calls_.empty() || HostActivity::any_calling()) {
+    outside_ = Outside::kWorking;
+  } else {
+    outside_ = patient || (!hosts_wait && scheduler_.watches_host_memory()) ? Outside::kPerhaps : Outside::kNobody;
+  }
+  return outside_;
 }
 
 void Engine::serve_host_calls() {
@@ -170,9 +243,18 @@ void Engine::throw_failure(u32 device) {
   throw Failure(*state.failure);
 }
 
+template <class Condition>
+void Engine::wait_until(Lock& lock, const Condition& condition) {
+  if (condition()) return;
+  asked_ = true;
+  wakes_.notify_one();
+  const HostActivity::Wait waiting;
+  ends_.wait(lock, [&] { return stop_ || condition(); });
+}
+
 void Engine::wait(u32 device, const TicketPtr& ticket) {
   Lock lock(mutex_);
-  if (ticket != nullptr) ends_.wait(lock, [&] { return ticket->done(); });
+  if (ticket != nullptr) wait_until(lock, [&] { return ticket->done(); });
   throw_failure(device);
 }
 
@@ -180,14 +262,14 @@ void Engine::wait_device(u32 device) {
   Lock lock(mutex_);
   const u64 end = next_number_;
   const std::set<u64>& unfinished = devices_[device].unfinished;
-  ends_.wait(lock, [&] { return unfinished.empty() || *unfinished.begin() >= end; });
+  wait_until(lock, [&] { return unfinished.empty() || *unfinished.begin() >= end; });
   throw_failure(device);
 }
 
 void Engine::drain() {
   Lock lock(mutex_);
   const u64 end = next_number_;
-  ends_.wait(lock, [&] {
+  wait_until(lock, [&] {
     return std::ranges::all_of(devices_, [&](const DeviceState& device) {
       return device.unfinished.empty() || *device.unfinished.begin() >= end;
     });
@@ -195,8 +277,12 @@ void Engine::drain() {
 }
 
 bool Engine::query(u32 device, const TicketPtr& ticket) {
-  Lock lock(mutex_);
-  if (ticket != nullptr && !ticket->done()) return false;
+  const Lock lock(mutex_);
+  if (ticket != nullptr && !ticket->done()) {
+    asked_ = true;
+    wakes_.notify_one();
+    return false;
+  }
   throw_failure(device);
   return true;
 }
@@ -207,8 +293,14 @@ void Engine::check(u32 device) {
 }
 
 void Engine::while_paused(const std::function<void()>& body) {
-  const std::lock_guard rounds(round_mutex_);
+  Lock lock(mutex_);
+  ++pauses_;
+  pauses_change_.wait(lock, [&] { return !in_round_; });
+  lock.unlock();
   body();
+  lock.lock();
+  --pauses_;
+  pauses_change_.notify_all();
 }
 
 LaunchTotals Engine::totals() {

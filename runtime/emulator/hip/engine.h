@@ -57,10 +57,14 @@ class Engine {
   /// Runs `body` while no kernel does. Not from the engine's own threads.
   void while_paused(const std::function<void()>& body);
 
+  /// Ends the threads; what is queued is abandoned. For the end of the process.
+  void stop();
+
   [[nodiscard]] LaunchTotals totals();
   void reset_totals();
 
  private:
+  using Clock = std::chrono::steady_clock;
   using WorkPtr = std::shared_ptr<QueuedWork>;
   using Lock = std::unique_lock<std::mutex>;
   struct DeviceState {
@@ -73,7 +77,15 @@ class Engine {
   void serve_host_calls();
   void begin(Lock& lock, const WorkPtr& work);
   void run_closure(Lock& lock, const WorkPtr& work, const std::function<void()>& body);
-  void run_launch(Lock& lock, const WorkPtr& work);
+  void start_launch(Lock& lock, const WorkPtr& work);
+  void end_launch(const std::shared_ptr<Grid>& grid);
+  void begin_ready(Lock& lock);
+  void run_round(Lock& lock);
+  void wait_for_work(Lock& lock);
+  [[nodiscard]] Outside outside();
+  /// For a host thread: waits for work to end, or for the process to.
+  template <class Condition>
+  void wait_until(Lock& lock, const Condition& condition);
   void note_failure(u32 device, const Failure& failure);
   void finish(const WorkPtr& work);
   void throw_failure(u32 device);
@@ -83,14 +95,21 @@ class Engine {
   std::condition_variable wakes_;       ///< the engine's thread
   std::condition_variable host_wakes_;  ///< the thread of host calls
   std::condition_variable ends_;        ///< hosts that wait
+  std::condition_variable pauses_change_;
   std::map<u64, WorkPtr> ready_;
   std::deque<WorkPtr> host_calls_;
   std::array<DeviceState, kMostDevices> devices_;
   LaunchTotals totals_;
   u64 next_number_ = 0;
-  u64 kicks_ = 0;  ///< hosts that wait or ask
+  std::map<const Grid*, WorkPtr> running_;
+  bool asked_ = false;           ///< a host waits or asked since the engine last began something
+  Clock::time_point submitted_;  ///< the latest operation
+  bool idle_ = false;            ///< kernels only wait
+  Clock::time_point idle_since_;
+  Outside outside_ = Outside::kNobody;  ///< the latest answer
+  bool in_round_ = false;
+  u32 pauses_ = 0;  ///< who asked for a pause between rounds
   bool stop_ = false;
-  std::mutex round_mutex_;  ///< held while kernels run
   Scheduler scheduler_;
   std::thread thread_;
   std::thread host_thread_;

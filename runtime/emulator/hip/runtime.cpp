@@ -1,5 +1,7 @@
 #include "runtime/emulator/hip/runtime.h"
 
+#include <cstdlib>
+
 #include <fmt/format.h>
 
 namespace monojit::emulator {
@@ -37,6 +39,8 @@ Runtime& Runtime::get() {
     if (!state.settings) state.settings = settings_from_environment();
     try {
       state.runtime.reset(new Runtime(*state.settings));
+      // Static objects of other libraries go away while the process ends; no kernel may run by then.
+      std::atexit([] { configuration().runtime->engine_.stop(); });
     } catch (const Failure&) {
       throw;
     } catch (const std::exception& error) {

@@ -14,6 +14,7 @@
 #include "runtime/emulator/emulator.h"
 #include "runtime/emulator/failure.h"
 #include "runtime/emulator/hip/engine.h"
+#include "runtime/emulator/hip/host_activity.h"
 #include "runtime/emulator/hip/stream.h"
 #include "runtime/emulator/memory/allocations.h"
 #include "runtime/emulator/settings.h"
@@ -87,6 +88,7 @@ hipError_t remember_error(hipError_t code, const std::string& text);
 /// Runs the body of a HIP function and turns what it throws into an error code.
 template <class Body>
 hipError_t guarded(Body body) {
+  const HostActivity::Call call;
   try {
     body();
     return hipSuccess;

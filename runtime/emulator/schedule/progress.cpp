@@ -3,63 +3,89 @@
 namespace monojit::emulator {
 namespace {
 
-constexpr u64 kClockJump = 100'000'000;  // one second of the 100 MHz clock
+constexpr u64 kTicksASecond = 100'000'000;  // of the 100 MHz clock
 constexpr u64 kRoundsBeforeJump = 4;
 
 u64 mix(u64 digest, u64 value) { return (digest ^ value) * 0x9e3779b97f4a7c15ull ^ digest >> 29; }
 
+u64 digest_of(const Wave& wave, const LaunchContext& launch) {
+  // Four chains: the multiplications of one would wait for each other.
+  u64 chains[4] = {reinterpret_cast<u64>(wave.resume), 1, 2, 3};
+  const u64 bytes = launch.register_bytes / 32 * 32;
+  for (u64 offset = 0; offset < bytes; offset += 32) {
+    for (u32 i = 0; i < 4; ++i) chains[i] = mix(chains[i], wave.pair(static_cast<u32>(offset + 8 * i)));
+  }
+  return mix(mix(chains[0], chains[1]), mix(chains[2], chains[3]));
+}
+
 /// Registers and places of all waves that have not ended.
-u64 digest_of(std::span<Workgroup* const> groups, const LaunchContext& launch) {
+u64 digest_of(std::span<const Visit> visits) {
   u64 digest = 1;
-  for (const Workgroup* group : groups) {
+  for (const auto& [grid, group] : visits) {
     digest = mix(digest, group->number);
     for (const Wave& wave : group->waves) {
-      if (wave.state == WaveState::kEnded) continue;
-      digest = mix(digest, reinterpret_cast<u64>(wave.resume));
-      for (u64 offset = 0; offset < launch.register_bytes; offset += 8) {
-        digest = mix(digest, wave.pair(static_cast<u32>(offset)));
-      }
+      if (wave.state != WaveState::kEnded) digest = mix(digest, digest_of(wave, grid->launch()));
     }
   }
   return digest;
 }
 
-bool any_computing(std::span<Workgroup* const> groups) {
-  for (const Workgroup* group : groups) {
-    for (const Wave& wave : group->waves) {
-      if (wave.state == WaveState::kYielded) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
-bool ProgressWatch::finish_round(std::span<const Worker> workers, std::span<Workgroup* const> groups,
-                                 const LaunchContext& launch, std::atomic<u64>& clock) {
+/// Waves that used up their budget and are neither where they were the round before nor asking the time over and over.
+bool ProgressWatch::any_computing(std::span<const Visit> visits) {
+  bool any = false;
+  for (const auto& [grid, group] : visits) {
+    for (Wave& wave : group->waves) {
+      if (wave.state != WaveState::kYielded || wave.watches_clock) continue;
+      const u64 digest = digest_of(wave, grid->launch());
+      any |= digest != wave.digest;
+      wave.digest = digest;
+    }
+  }
+  return any;
+}
+
+bool ProgressWatch::idle_round(std::span<const std::unique_ptr<Worker>> workers, std::atomic<u64>& clock) {
   u64 writes = 0, clock_reads = 0;
-  for (const Worker& worker : workers) writes += worker.memory_writes, clock_reads += worker.clock_reads;
+  for (const auto& worker : workers) writes += worker->memory_writes, clock_reads += worker->clock_reads;
   const bool idle = !progress_.exchange(false) && writes == writes_;
-  const bool asked_the_time = clock_reads != clock_reads_;
+  asked_the_time_ = clock_reads != clock_reads_;
   writes_ = writes;
   clock_reads_ = clock_reads;
   clock.fetch_add(1, std::memory_order_relaxed);
-  if (!idle) {
+  if (idle) return true;
+  idle_rounds_ = 0;
+  next_check_ = 1;
+  idle_since_ = {};
+  return false;
+}
+
+ProgressWatch::Verdict ProgressWatch::finish_idle_round(std::span<const Visit> visits, std::atomic<u64>& clock,
+                                                        Outside outside) {
+  if (outside != Outside::kNobody) {
+    const auto now = Clock::now();
+    if (outside == Outside::kPerhaps && idle_since_ != Clock::time_point{}) {
+      const std::chrono::duration<double> passed = now - idle_since_;
+      clock.fetch_add(static_cast<u64>(passed.count() * static_cast<double>(kTicksASecond)), std::memory_order_relaxed);
+    }
+    idle_since_ = now;
     idle_rounds_ = 0;
     next_check_ = 1;
-    return false;
+    return Verdict::kIdle;
   }
   ++idle_rounds_;
-  if (asked_the_time && idle_rounds_ >= kRoundsBeforeJump && !any_computing(groups))
-    clock.fetch_add(kClockJump, std::memory_order_relaxed);
+  if (asked_the_time_ && idle_rounds_ >= kRoundsBeforeJump && !any_computing(visits)) {
+    clock.fetch_add(kTicksASecond, std::memory_order_relaxed);
+  }
   // Pairs of neighbouring rounds are compared, ever more rarely: 1 and 2, 4 and 5, 16 and 17.
   if (idle_rounds_ == next_check_) {
-    digest_ = digest_of(groups, launch);
+    digest_ = digest_of(visits);
   } else if (idle_rounds_ == next_check_ + 1) {
     next_check_ *= 4;
-    return digest_of(groups, launch) == digest_;
+    if (digest_of(visits) == digest_) return Verdict::kDeadlock;
   }
-  return false;
+  return Verdict::kIdle;
 }
 
 }  // namespace monojit::emulator

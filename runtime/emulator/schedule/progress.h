@@ -1,32 +1,64 @@
-// Tells a launch that makes progress from one that never will.
+// Tells launches that make progress from ones that never will.
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "runtime/emulator/execute/wave.h"
-#include "runtime/emulator/schedule/workgroup.h"
+#include "runtime/emulator/schedule/grid.h"
 
 namespace monojit::emulator {
+
+/// A resident workgroup of a grid.
+struct Visit {
+  Grid* grid = nullptr;
+  Workgroup* group = nullptr;
+};
+
+/// Who else may still change what waiting kernels look at: the host program, other processes.
+enum class Outside : u8 {
+  kNobody,   ///< nothing happens any more unless time passes: it may jump
+  kPerhaps,  ///< time passes as on the wall
+  kWorking,  ///< work is under way that takes long here and would be short on the chip: time stands still
+};
 
 /// A round is idle when no wave ended, no barrier opened and nothing was stored. Two idle rounds that leave every
 /// wave's registers equal prove a deadlock: the next round would do the same again. Waves that read the clock while all
 /// wait get a later time instead, so that a time limit inside the kernel ends at once.
 class ProgressWatch {
  public:
+  enum class Verdict : u8 { kProgress, kIdle, kDeadlock };
+
+  /// Forgets idle rounds: other launches begin.
+  void restart() { idle_rounds_ = 0, next_check_ = 1, idle_since_ = {}; }
   void note_progress() { progress_.store(true, std::memory_order_relaxed); }
 
-  /// Called between rounds. True: deadlock.
-  bool finish_round(std::span<const Worker> workers, std::span<Workgroup* const> groups, const LaunchContext& launch,
-                    std::atomic<u64>& clock);
+  /// Called between rounds. `outside` is asked in idle rounds only.
+  template <class Ask>
+  Verdict finish_round(std::span<const std::unique_ptr<Worker>> workers, std::span<const Visit> visits,
+                       std::atomic<u64>& clock, const Ask& outside) {
+    if (!idle_round(workers, clock)) return Verdict::kProgress;
+    return finish_idle_round(visits, clock, outside ? outside() : Outside::kNobody);
+  }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  bool idle_round(std::span<const std::unique_ptr<Worker>> workers, std::atomic<u64>& clock);
+  Verdict finish_idle_round(std::span<const Visit> visits, std::atomic<u64>& clock, Outside outside);
+  bool any_computing(std::span<const Visit> visits);
+
   std::atomic<bool> progress_{false};
   u64 writes_ = 0;
   u64 clock_reads_ = 0;
-  u64 idle_rounds_ = 0;
+  bool asked_the_time_ = false;
+  u64 idle_rounds_ = 0;  ///< in a row, with nobody outside
   u64 next_check_ = 1;
   u64 digest_ = 0;
+  Clock::time_point idle_since_;  ///< up to when time that passed on the wall has been given to the kernels
 };
 
 }  // namespace monojit::emulator

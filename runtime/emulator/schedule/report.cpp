@@ -1,6 +1,7 @@
 #include "runtime/emulator/schedule/report.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include <fmt/format.h>
@@ -32,6 +33,64 @@ const char* waiting_name(WaveState state) {
   }
 }
 
+using Places = std::map<std::pair<const MicroOp*, WaveState>, WaitingPlace>;
+
+Places waiting_places(const Grid& grid, std::span<const Visit> visits) {
+  Places places;
+  for (const auto& [owner, group] : visits) {
+    if (owner != &grid) continue;
+    for (const Wave& wave : group->waves) {
+      if (wave.state == WaveState::kEnded) continue;
+      WaitingPlace& place = places[{wave.resume, wave.state}];
+      ++place.waves;
+      place.last_load = wave.last_load;
+      if (place.last_group == group->number) continue;
+      place.last_group = group->number;
+      ++place.group_count;
+      if (place.groups.size() < kGroupsNamed) place.groups.push_back(group->number);
+    }
+  }
+  return places;
+}
+
+/// "last load at 0x7f.., inside allocation 3 (...), which holds 0x0".
+std::string describe_word(u64 address, const AllocationList& memory) {
+  std::string text = fmt::format("last load at {:#x}, {}", address, memory.describe(address));
+  if (memory.find(address, address + sizeof(u32)) != nullptr) {
+    u32 word;
+    std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof word);
+    text += fmt::format("; the word there is {:#x}", word);
+  }
+  return text;
+}
+
+std::string describe_places(const Grid& grid, const Places& places, const AllocationList& memory) {
+  std::string text;
+  std::size_t named = 0;
+  for (const auto& [where, place] : places) {
+    if (++named > kPlacesNamed) return text + fmt::format("\n  and {} more places", places.size() - kPlacesNamed);
+    std::string numbers;
+    for (const u64 number : place.groups) numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", number);
+    if (place.group_count > place.groups.size()) numbers += ", ...";
+    // A wave goes on behind the instruction that made it wait.
+    text += fmt::format("\n  {} waves of {} workgroups ({}) {} before {}", place.waves, place.group_count, numbers,
+                        waiting_name(where.second), describe_instruction(grid.launch(), where.first));
+    if (where.second != WaveState::kAtBarrier && place.last_load != 0) {
+      text += "\n    " + describe_word(place.last_load, memory);
+    }
+  }
+  return text;
+}
+
+std::string describe_never_started(const Grid& grid, std::span<const Grid* const> grids, const ChipLimits& chip) {
+  const LaunchRequest& request = grid.request();
+  const Residency fits = residency(request.kernel->descriptor, request.work_items(), request.lds_bytes(), chip);
+  const auto same_device = [&](const Grid* other) { return other->request().device == request.device; };
+  return fmt::format("\n  {} workgroups never started: the chip holds {} at once (limited by {}){}",
+                     grid.never_started(), u64{fits.workgroups_per_cu} * chip.compute_units, fits.limit,
+                     std::ranges::count_if(grids, same_device) > 1 ? ", and other kernels hold some of its room" : "");
+}
+
 }  // namespace
 
 std::string describe_instruction(const LaunchContext& launch, const MicroOp* op) {
@@ -49,42 +108,16 @@ std::string describe_fault(const LaunchContext& launch, const Workgroup& group, 
                      describe_instruction(launch, fault.op()));
 }
 
-std::string describe_deadlock(const LaunchContext& launch, std::span<Workgroup* const> groups, u64 never_started,
-                              const AllocationList& memory) {
-  std::map<std::pair<const MicroOp*, WaveState>, WaitingPlace> places;
-  for (const Workgroup* group : groups) {
-    for (const Wave& wave : group->waves) {
-      if (wave.state == WaveState::kEnded) continue;
-      WaitingPlace& place = places[{wave.resume, wave.state}];
-      ++place.waves;
-      place.last_load = wave.last_load;
-      if (place.last_group != group->number) {
-        place.last_group = group->number;
-        ++place.group_count;
-        if (place.groups.size() < kGroupsNamed) place.groups.push_back(group->number);
-      }
+std::string describe_waiting(std::span<const Grid* const> grids, std::span<const Visit> visits,
+                             const Settings& settings, const AllocationList& memory) {
+  std::string text;
+  for (const Grid* grid : grids) {
+    if (grids.size() > 1 || settings.devices > 1) {
+      text += fmt::format("\n device {}, kernel {}:", grid->request().device, grid->launch().program->kernel);
     }
+    text += describe_places(*grid, waiting_places(*grid, visits), memory);
+    if (grid->never_started() > 0) text += describe_never_started(*grid, grids, settings.chip);
   }
-  std::string text = fmt::format("kernel {}: deadlock: no wave can make progress, and nothing is stored any more",
-                                 launch.program->kernel);
-  std::size_t named = 0;
-  for (const auto& [where, place] : places) {
-    if (++named > kPlacesNamed) {
-      text += fmt::format("\n  and {} more places", places.size() - kPlacesNamed);
-      break;
-    }
-    std::string numbers;
-    for (const u64 number : place.groups) numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", number);
-    if (place.group_count > place.groups.size()) numbers += ", ...";
-    // A wave goes on behind the instruction that made it wait.
-    text += fmt::format("\n  {} waves of {} workgroups ({}) {} before {}", place.waves, place.group_count, numbers,
-                        waiting_name(where.second), describe_instruction(launch, where.first));
-    if (where.second != WaveState::kAtBarrier && place.last_load != 0) {
-      text += fmt::format("\n    last load at {:#x}, {}", place.last_load, memory.describe(place.last_load));
-    }
-  }
-  if (never_started > 0)
-    text += fmt::format("\n  {} workgroups never started: the chip holds {} at once", never_started, groups.size());
   return text;
 }
 

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "runtime/emulator/execute/fault.h"
-#include "runtime/emulator/schedule/workgroup.h"
+#include "runtime/emulator/schedule/grid.h"
+#include "runtime/emulator/schedule/progress.h"
+#include "runtime/emulator/settings.h"
 
 namespace monojit::emulator {
 
@@ -13,8 +15,8 @@ namespace monojit::emulator {
 [[nodiscard]] std::string describe_instruction(const LaunchContext& launch, const MicroOp* op);
 [[nodiscard]] std::string describe_fault(const LaunchContext& launch, const Workgroup& group, const Wave& wave,
                                          const WaveFault& fault);
-/// Who waits where and for which memory.
-[[nodiscard]] std::string describe_deadlock(const LaunchContext& launch, std::span<Workgroup* const> groups,
-                                            u64 never_started, const AllocationList& memory);
+/// Who waits where and for which memory, over all launches; and which workgroups never started, and why.
+[[nodiscard]] std::string describe_waiting(std::span<const Grid* const> grids, std::span<const Visit> visits,
+                                           const Settings& settings, const AllocationList& memory);
 
 }  // namespace monojit::emulator

@@ -1,169 +1,126 @@
 #include "runtime/emulator/schedule/scheduler.h"
 
 #include <algorithm>
-#include <barrier>
-#include <chrono>
-#include <cstring>
-#include <exception>
-#include <random>
-#include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <immintrin.h>
 
-#include "runtime/emulator/schedule/progress.h"
 #include "runtime/emulator/schedule/report.h"
 
 namespace monojit::emulator {
 namespace {
 
-constexpr i32 kVisitBudget = 20'000;  // micro-ops in loops before a wave must let others run
-constexpr u64 kLaunchMemoryBytes = 64 * 1024;
-constexpr u64 kPacketOffset = kLaunchMemoryBytes - 64;  // the dispatch packet stands behind the arguments
-
-/// The hsa_kernel_dispatch_packet_t that the dispatch pointer leads to.
-void write_dispatch_packet(u8* packet, const LaunchRequest& request, const u8* kernarg) {
-  std::memset(packet, 0, 64);
-  for (u32 i = 0; i < 3; ++i) {
-    const u16 block = static_cast<u16>(request.block[i]);
-    const u32 grid = request.grid[i] * request.block[i];
-    std::memcpy(packet + 4 + 2 * i, &block, sizeof block);
-    std::memcpy(packet + 12 + 4 * i, &grid, sizeof grid);
-  }
-  const u32 lds = request.lds_bytes();
-  std::memcpy(packet + 24, &request.kernel->descriptor.scratch_bytes, 4);
-  std::memcpy(packet + 28, &lds, 4);
-  const u64 address = reinterpret_cast<u64>(kernarg);
-  std::memcpy(packet + 40, &address, sizeof address);
-}
+constexpr i32 kVisitBudget = 20'000;       // micro-ops in loops before a wave must let others run
+constexpr u64 kClockReadsOfPoller = 50;    // in one visit: it waits for a time limit
+constexpr u32 kSuccessorsOfRound = 1'000;  // workgroups that a worker starts in others' places, before all get a turn
+constexpr std::size_t kArenasKept = 16;
 
 }  // namespace
 
-/// One launch on its way.
-struct Scheduler::Run {
-  Scheduler& scheduler;
-  LaunchContext launch;
-  u64 total;
-  u64 admitted = 0;
-  std::vector<u64> next;  ///< of each XCD's share, the first workgroup that has not become resident
-  Placement placement;
-  Demand demand;
-  std::vector<std::unique_ptr<Workgroup>> groups;
-  std::vector<Workgroup*> resident;
-  std::vector<Worker> workers;
-  std::atomic<u64> cursor{0};
-  bool finished = false;  ///< changes between rounds only, so that all threads leave after the same one
-  std::atomic<bool> stop{false};
-  std::mutex failure_mutex;
-  std::exception_ptr failure;
-  ProgressWatch watch;
-  std::mt19937_64 order;
-  u64 rounds = 0;
-
-  Run(Scheduler& owner, const LaunchRequest& request, u64 resident_limit);
-
-  bool admit(Workgroup& group, u32 xcd);
-  void fill(u64 resident_limit);
-  Workgroup* replace(Workgroup* ended);
-  void visit(Workgroup& group, Worker& worker);
-  void run_wave(Workgroup& group, Wave& wave, Worker& worker);
-  void work(Worker& worker);
-  void end_round() noexcept;
-  void fail(std::exception_ptr reason);
-  void run_rounds();
-  [[nodiscard]] LaunchReport report() const;
-};
-
-Scheduler::Run::Run(Scheduler& owner, const LaunchRequest& request, u64 resident_limit)
-    : scheduler(owner),
-      total(request.workgroups()),
-      placement(owner.settings_.chip),
-      demand(demand_of(request.kernel->descriptor, request.work_items(), request.lds_bytes(), owner.settings_.chip)),
-      workers(owner.settings_.threads),
-      order(owner.settings_.seed) {
-  launch.request = &request;
-  launch.program = request.kernel->program.get();
-  launch.kernarg = owner.launch_memory_;
-  launch.dispatch_packet = owner.launch_memory_ + kPacketOffset;
-  launch.waves = request.waves();
-  launch.register_bytes = launch.program->register_bytes();
-  launch.scratch_bytes = u64{request.kernel->descriptor.scratch_bytes} * kLanes;
-  launch.lds_bytes = request.lds_bytes();
-  const u64 count = std::min(total, resident_limit);
-  owner.arena_.prepare(launch.block_bytes(), count);
-  const auto list = owner.allocations_.snapshot();
-  for (Worker& worker : workers) {
-    worker.clock = &owner.clock_;
-    worker.allocations = &owner.allocations_;
-    worker.list = list;
-  }
-  for (u32 xcd = 0; xcd < owner.settings_.chip.xcds; ++xcd) next.push_back(xcd);
-  fill(count);
+Scheduler::Scheduler(const Settings& settings, Allocations& allocations)
+    : settings_(settings), allocations_(allocations) {
+  for (u32 i = 0; i < settings.devices; ++i) devices_.push_back(std::make_unique<Device>(settings.chip));
 }
 
-/// Makes the next workgroup of the XCD's share resident. False if all have been or no compute unit has room.
-bool Scheduler::Run::admit(Workgroup& group, u32 xcd) {
-  if (next[xcd] >= total) return false;
-  const auto place = placement.take(xcd, demand);
-  if (!place) return false;
-  const auto& grid = launch.request->grid;
-  group = Workgroup{};
-  group.number = next[xcd];
-  next[xcd] += next.size();
-  ++admitted;
-  group.id = {static_cast<u32>(group.number % grid[0]), static_cast<u32>(group.number / grid[0] % grid[1]),
-              static_cast<u32>(group.number / grid[0] / grid[1])};
-  group.xcd = place->xcd;
-  group.cu = place->cu;
-  group.on_simds = place->waves;
-  return true;
+Scheduler::~Scheduler() {
+  for (const auto& grid : grids_) launch_memory_.push_back(grid->launch_memory_);
+  for (u8* const memory : launch_memory_) allocations_.release(memory);
+}
+
+std::shared_ptr<Grid> Scheduler::start(LaunchRequest request) {
+  check_launch(request, settings_.chip);
+  if (grids_.empty()) {
+    pool_.resize(settings_.threads);
+    order_.seed(settings_.seed);
+    watch_.restart();
+  }
+  if (launch_memory_.empty()) {
+    launch_memory_.push_back(static_cast<u8*>(allocations_.allocate(kLaunchMemoryBytes, Allocations::Use::kHost)));
+  }
+  auto arena = std::make_unique<BlockArena>();
+  if (!arenas_.empty()) {
+    arena = std::move(arenas_.back());
+    arenas_.pop_back();
+  }
+  auto grid = std::make_shared<Grid>(std::move(request), settings_.chip, launch_memory_.back(), std::move(arena),
+                                     static_cast<u32>(pool_.workers().size()));
+  launch_memory_.pop_back();
+  Device& device = *devices_[grid->request().device];
+  const auto place = std::ranges::upper_bound(device.grids, grid->request().priority, {},
+                                              [](const Grid* other) { return other->request().priority; });
+  device.grids.insert(place, grid.get());
+  std::ranges::fill(device.room, true);
+  grids_.push_back(grid);
+  return grid;
+}
+
+/// Makes the XCD's next workgroup resident; false if all have been or no compute unit has room.
+bool Scheduler::admit_one(Device& device, u32 xcd, Visit& visit) {
+  for (Grid* const grid : device.grids) {
+    if (!grid->has_next(xcd)) continue;
+    const auto place = device.placement.take(xcd, grid->demand());
+    if (!place) continue;
+    if (device.spare.empty()) device.spare.push_back(std::make_unique<Workgroup>());
+    visit = {grid, device.spare.back().release()};
+    device.spare.pop_back();
+    grid->take_next(*place, *visit.group);
+    return true;
+  }
+  return false;
 }
 
 /// The first workgroups, round robin over the XCDs as the chip's dispatcher hands them out.
-void Scheduler::Run::fill(u64 resident_limit) {
-  for (bool any = true; any && resident.size() < resident_limit;) {
-    any = false;
-    for (u32 xcd = 0; xcd < next.size() && resident.size() < resident_limit; ++xcd) {
-      auto group = std::make_unique<Workgroup>();
-      if (!admit(*group, xcd)) continue;
-      any = true;
-      resident.push_back(group.get());
-      groups.push_back(std::move(group));
+void Scheduler::admit() {
+  for (const auto& device : devices_) {
+    for (bool any = true; any;) {
+      any = false;
+      for (u32 xcd = 0; xcd < device->room.size(); ++xcd) {
+        if (!device->room[xcd]) continue;
+        Visit visit;
+        device->room[xcd] = admit_one(*device, xcd, visit);
+        if (device->room[xcd]) visits_.push_back(visit), any = true;
+      }
     }
   }
 }
 
-/// Frees the place of a workgroup that has ended for the next one of its XCD; null if there is none.
-Workgroup* Scheduler::Run::replace(Workgroup* ended) {
-  const std::lock_guard lock(failure_mutex);
-  const u32 xcd = ended->xcd;
-  placement.give_back({xcd, ended->cu, ended->on_simds}, demand);
-  return admit(*ended, xcd) ? ended : nullptr;
+/// Gives back what a workgroup holds.
+void Scheduler::retire(const Visit& visit) {
+  Device& device = *devices_[visit.grid->request().device];
+  Workgroup& group = *visit.group;
+  if (group.started()) visit.grid->arena().give_back(group.block);
+  device.placement.give_back({group.xcd, group.cu, group.on_simds}, visit.grid->demand());
+  device.room[group.xcd] = true;
+  device.spare.emplace_back(&group);
 }
 
-void Scheduler::Run::run_wave(Workgroup& group, Wave& wave, Worker& worker) {
+void Scheduler::run_wave(Grid& grid, Workgroup& group, Wave& wave, Worker& worker) {
+  const u64 clock_reads = worker.clock_reads;
   wave.worker = &worker;
   wave.budget = kVisitBudget;
   if (_mm_getcsr() != wave.host_mode32) _mm_setcsr(wave.host_mode32);
   try {
     wave.resume->run(wave, wave.resume);
   } catch (const WaveFault& fault) {
-    throw Failure(fault.kind(), describe_fault(launch, group, wave, fault));
+    throw Failure(fault.kind(), describe_fault(grid.launch(), group, wave, fault));
   }
+  wave.watches_clock = worker.clock_reads - clock_reads >= kClockReadsOfPoller;
   if (wave.state == WaveState::kEnded) ++group.ended;
 }
 
-void Scheduler::Run::visit(Workgroup& group, Worker& worker) {
-  if (!group.started()) start_workgroup(group, launch, scheduler.arena_.take());
+void Scheduler::visit(const Visit& visit, Worker& worker) {
+  Workgroup& group = *visit.group;
+  if (!group.started()) start_workgroup(group, visit.grid->launch(), visit.grid->arena().take());
   for (Wave& wave : group.waves) {
     if (wave.state == WaveState::kSleeping || wave.state == WaveState::kYielded) wave.state = WaveState::kReady;
   }
-  for (bool ran = true; ran && !stop;) {
+  for (bool ran = true; ran && !visit.grid->stopped() && !interrupted_;) {
     ran = false;
     u32 waiting = 0;
     for (Wave& wave : group.waves) {
       if (wave.state == WaveState::kReady) {
-        run_wave(group, wave, worker);
+        run_wave(*visit.grid, group, wave, worker);
         ran = true;
       }
       if (wave.state == WaveState::kAtBarrier) ++waiting;
@@ -172,124 +129,128 @@ void Scheduler::Run::visit(Workgroup& group, Worker& worker) {
       for (Wave& wave : group.waves) {
         if (wave.state == WaveState::kAtBarrier) wave.state = WaveState::kReady;
       }
-      watch.note_progress();
+      watch_.note_progress();
       ran = true;
     }
   }
 }
 
-void Scheduler::Run::work(Worker& worker) {
-  for (u64 i = cursor++; i < resident.size() && !stop; i = cursor++) {
-    Workgroup*& group = resident[i];
-    try {
-      while (group != nullptr && !stop) {
-        visit(*group, worker);
-        if (!group->done()) break;
-        watch.note_progress();
-        scheduler.arena_.give_back(group->block);
-        group = replace(group);
+/// One worker's share of a round.
+void Scheduler::work(u32 index) {
+  Worker& worker = *pool_.workers()[index];
+  u32 successors = 0;
+  for (u64 i = cursor_++; i < visits_.size() && !interrupted_; i = cursor_++) {
+    Visit& place = visits_[i];
+    while (place.group != nullptr && !place.grid->stopped()) {
+      worker.begin_visit(place.group->device);
+      try {
+        visit(place, worker);
+      } catch (const Failure& failure) {
+        place.grid->fail(failure);
+      } catch (const std::exception& error) {
+        place.grid->fail({FailureKind::kOutOfMemory, error.what()});
       }
-    } catch (...) {
-      fail(std::current_exception());
+      place.grid->add(index, worker);
+      if (place.grid->stopped() || !place.group->done()) break;
+      watch_.note_progress();
+      Device& device = *devices_[place.group->device];
+      const u32 xcd = place.group->xcd;
+      const std::lock_guard lock(device.mutex);
+      place.grid->note_end();
+      retire(std::exchange(place, {}));
+      if (++successors < kSuccessorsOfRound) device.room[xcd] = admit_one(device, xcd, place);
     }
   }
 }
 
-void Scheduler::Run::fail(std::exception_ptr reason) {
-  const std::lock_guard lock(failure_mutex);
-  if (!failure) failure = std::move(reason);
-  stop = true;
+void Scheduler::prepare_workers() {
+  const auto list = allocations_.snapshot();
+  for (const auto& worker : pool_.workers()) {
+    worker->clock = &clock_;
+    worker->allocations = &allocations_;
+    if (worker->list == list) continue;
+    worker->list = list;
+    worker->last_hit = {};
+  }
+}
+
+Scheduler::RoundResult Scheduler::round() {
+  admit();
+  prepare_workers();
+  if (settings_.seed != 0) std::ranges::shuffle(visits_, order_);
+  cursor_ = 0;
+  pool_.run([this](u32 index) { work(index); });
+  RoundResult result;
+  settle(result);
+  return result;
 }
 
 /// Between two rounds only one thread runs.
-void Scheduler::Run::end_round() noexcept {
-  try {
-    ++rounds;
-    cursor = 0;
-    std::erase(resident, nullptr);
-    finished = resident.empty() || stop;
-    if (finished) return;
-    if (watch.finish_round(workers, resident, launch, scheduler.clock_)) {
-      throw Failure(FailureKind::kDeadlock,
-                    describe_deadlock(launch, resident, total - admitted, *scheduler.allocations_.snapshot()));
+void Scheduler::settle(RoundResult& result) {
+  const auto drop_stopped = [&] {
+    for (Visit& visit : visits_) {
+      if (visit.group != nullptr && visit.grid->stopped()) retire(std::exchange(visit, {}));
     }
-    if (scheduler.settings_.seed != 0) std::ranges::shuffle(resident, order);
-  } catch (...) {
-    fail(std::current_exception());
-    finished = true;
+    std::erase_if(visits_, [](const Visit& visit) { return visit.group == nullptr; });
+  };
+  drop_stopped();
+  for (const auto& grid : grids_) grid->add_round();
+  switch (watch_.finish_round(pool_.workers(), visits_, clock_, outside_)) {
+    case ProgressWatch::Verdict::kProgress:
+      break;
+    case ProgressWatch::Verdict::kIdle:
+      result.idle = true;
+      break;
+    case ProgressWatch::Verdict::kDeadlock:
+      report_deadlock();
+      drop_stopped();
+      break;
+  }
+  std::erase_if(grids_, [&](const std::shared_ptr<Grid>& grid) {
+    if (!grid->ended()) return false;
+    finish(*grid);
+    result.ended.push_back(grid);
+    return true;
+  });
+}
+
+void Scheduler::report_deadlock() {
+  std::vector<const Grid*> grids;
+  for (const auto& grid : grids_) {
+    if (!grid->ended()) grids.push_back(grid.get());
+  }
+  const std::string places = describe_waiting(grids, visits_, settings_, *allocations_.snapshot());
+  for (const auto& grid : grids_) {
+    if (grid->ended()) continue;
+    grid->fail({FailureKind::kDeadlock,
+                fmt::format("kernel {}: deadlock: no wave can make progress, and nothing is stored any more{}",
+                            grid->launch().program->kernel, places)});
   }
 }
 
-Scheduler::Scheduler(const Settings& settings, Allocations& allocations)
-    : settings_(settings), allocations_(allocations) {}
-
-Scheduler::~Scheduler() {
-  if (launch_memory_ != nullptr) allocations_.release(launch_memory_);
+/// Takes back what the grid was lent.
+void Scheduler::finish(Grid& grid) {
+  std::erase(devices_[grid.request().device]->grids, &grid);
+  launch_memory_.push_back(grid.launch_memory_);
+  if (arenas_.size() < kArenasKept) arenas_.push_back(std::move(grid.arena_));
 }
 
-/// Runs rounds until every workgroup has ended or something has gone wrong.
-void Scheduler::Run::run_rounds() {
-  const u32 host_mode = _mm_getcsr();
-  if (workers.size() == 1) {
-    while (!finished) {
-      work(workers[0]);
-      end_round();
-    }
-  } else {
-    std::barrier rounds_barrier(static_cast<std::ptrdiff_t>(workers.size()), [this]() noexcept { end_round(); });
-    std::vector<std::jthread> threads;
-    threads.reserve(workers.size());
-    for (Worker& worker : workers) {
-      threads.emplace_back([&] {
-        while (!finished) {
-          work(worker);
-          rounds_barrier.arrive_and_wait();
-        }
-      });
-    }
-  }
-  _mm_setcsr(host_mode);
-  if (failure) std::rethrow_exception(failure);
-}
-
-LaunchReport Scheduler::Run::report() const {
-  LaunchReport report;
-  for (const Worker& worker : workers) {
-    for (u32 i = 0; i < kCountClasses; ++i) report.counts[i] += worker.counts[i];
-    report.stray_matrix_ops += worker.stray_matrix_ops;
-    report.out_of_range_buffer_lanes += worker.out_of_range_buffer_lanes;
-  }
-  report.rounds = rounds;
-  return report;
-}
-
-/// Puts the kernel arguments and the dispatch packet into emulated memory.
-void Scheduler::write_launch_memory(const LaunchRequest& request) {
-  if (launch_memory_ == nullptr) {
-    launch_memory_ = static_cast<u8*>(allocations_.allocate(kLaunchMemoryBytes, Allocations::Use::kHost));
-  }
-  std::vector<u8> arguments = request.arguments;
-  fill_hidden_arguments(request, arguments);
-  if (arguments.size() > kPacketOffset) {
-    throw Failure(FailureKind::kInvalidLaunch, "more than 64 KiB of kernel arguments");
-  }
-  std::memset(launch_memory_, 0, kPacketOffset);
-  std::memcpy(launch_memory_, arguments.data(), arguments.size());
-  write_dispatch_packet(launch_memory_ + kPacketOffset, request, launch_memory_);
+bool Scheduler::watches_host_memory() const {
+  const auto list = allocations_.snapshot();
+  return std::ranges::any_of(visits_, [&](const Visit& visit) {
+    return std::ranges::any_of(visit.group->waves, [&](const Wave& wave) {
+      if (wave.state == WaveState::kEnded || wave.last_load == 0) return false;
+      const Allocation* const memory = list->find(wave.last_load, wave.last_load + 1);
+      return memory != nullptr && memory->host;
+    });
+  });
 }
 
 LaunchReport Scheduler::run(const LaunchRequest& request) {
-  const auto begin = std::chrono::steady_clock::now();
-  check_launch(request, settings_.chip);
-  const Residency fits =
-      residency(request.kernel->descriptor, request.work_items(), request.lds_bytes(), settings_.chip);
-  const u64 capacity = u64{fits.workgroups_per_cu} * settings_.chip.compute_units;
-  write_launch_memory(request);
-  Run run(*this, request, capacity);
-  run.run_rounds();
-  LaunchReport report = run.report();
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return report;
+  const auto grid = start(request);
+  while (!grid->ended()) round();
+  if (grid->failure()) throw Failure(*grid->failure());
+  return grid->report();
 }
 
 }  // namespace monojit::emulator

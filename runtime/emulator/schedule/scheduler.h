@@ -1,15 +1,21 @@
-// Runs the waves of a launch to their end.
+// Runs the waves of all launches, of all devices, together.
 //
 // All resident workgroups make progress in rounds: a round visits each of them once, and a visit runs every wave until
-// it sleeps, waits at a barrier, has used its budget or is done. Workgroups beyond what the chip holds start when
-// others end. With one thread the order is fixed by the seed; with more, each workgroup still belongs to one thread
-// during a visit.
+// it sleeps, waits at a barrier, has used its budget or is done. Workgroups beyond what a device holds start when
+// others of their XCD end. With one thread the order is fixed by the seed; with more, each workgroup still belongs to
+// one thread during a visit.
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <vector>
 
-#include "runtime/emulator/schedule/launch.h"
-#include "runtime/emulator/schedule/workgroup.h"
+#include "runtime/emulator/schedule/grid.h"
+#include "runtime/emulator/schedule/progress.h"
+#include "runtime/emulator/schedule/worker_pool.h"
 #include "runtime/emulator/settings.h"
 
 namespace monojit::emulator {
@@ -21,19 +27,63 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// Throws Failure: a bad launch, or what stopped the kernel, with kernel, workgroup, wave, instruction and source
-  /// line.
+  /// Asked in every idle round; nobody can act from outside if it is not set.
+  void set_outside(std::function<Outside()> outside) { outside_ = std::move(outside); }
+
+  /// The launch takes part from the next round on. Throws Failure if it can't be.
+  std::shared_ptr<Grid> start(LaunchRequest request);
+  [[nodiscard]] bool busy() const { return !grids_.empty(); }
+
+  /// Some wave's latest load was of memory that the host program writes too. Between rounds.
+  [[nodiscard]] bool watches_host_memory() const;
+
+  /// Makes the running round end soon, and all later ones at once. From any thread; for the end of the process.
+  void interrupt() { interrupted_ = true; }
+
+  struct RoundResult {
+    std::vector<std::shared_ptr<Grid>> ended;
+    bool idle = false;  ///< all waves only wait
+  };
+  RoundResult round();
+
+  /// Starts a launch and runs rounds until it has ended. Throws Failure: a bad launch, or what stopped the kernel, with
+  /// kernel, workgroup, wave, instruction and source line.
   LaunchReport run(const LaunchRequest& request);
 
  private:
-  struct Run;
+  struct Device {
+    explicit Device(const ChipLimits& chip) : placement(chip), room(chip.xcds, 1) {}
+    std::mutex mutex;
+    Placement placement;
+    std::vector<char> room;    ///< by XCD: something may have become free
+    std::vector<Grid*> grids;  ///< in the order in which they get room
+    std::vector<std::unique_ptr<Workgroup>> spare;
+  };
 
-  void write_launch_memory(const LaunchRequest& request);
+  void admit();
+  bool admit_one(Device& device, u32 xcd, Visit& visit);
+  void retire(const Visit& visit);
+  void work(u32 index);
+  void visit(const Visit& visit, Worker& worker);
+  void run_wave(Grid& grid, Workgroup& group, Wave& wave, Worker& worker);
+  void settle(RoundResult& result);
+  void finish(Grid& grid);
+  void report_deadlock();
+  void prepare_workers();
 
   const Settings& settings_;
   Allocations& allocations_;
-  BlockArena arena_;
-  u8* launch_memory_ = nullptr;  ///< kernel arguments and dispatch packet, in emulated memory
+  std::function<Outside()> outside_;
+  WorkerPool pool_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<std::shared_ptr<Grid>> grids_;
+  std::vector<Visit> visits_;  ///< of a round; entries without a workgroup are gone
+  std::atomic<u64> cursor_{0};
+  std::vector<std::unique_ptr<BlockArena>> arenas_;  ///< not in use
+  std::vector<u8*> launch_memory_;                   ///< not in use
+  std::mt19937_64 order_;
+  ProgressWatch watch_;
+  std::atomic<bool> interrupted_{false};
   std::atomic<u64> clock_{1};
 };
 

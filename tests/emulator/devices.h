@@ -1,0 +1,50 @@
+// Several emulated devices of a test's own, whose kernels run together.
+#pragma once
+
+#include "tests/emulator/device.h"
+
+namespace monojit::emulator::test {
+
+class Devices {
+ public:
+  explicit Devices(const Settings& settings)
+      : settings_(settings),
+        decoder_(settings_.chip, settings_.matrix, best_host_isa()),
+        scheduler_(settings_, allocations_) {}
+
+  template <class T>
+  Buffer<T> allocate(std::size_t count) {
+    return {static_cast<T*>(allocations_.allocate(count * sizeof(T), Allocations::Use::kDevice)), count};
+  }
+  /// The kernel takes part from the next round on.
+  std::shared_ptr<Grid> start(u32 device, const KernelText& text, const Shape& shape,
+                              const std::vector<std::uint64_t>& arguments) {
+    KernelText sized = text;
+    sized.arch = settings_.chip.arch;
+    sized.arguments = static_cast<std::uint32_t>(arguments.size());
+    const auto object = assemble(sized);
+    modules_.push_back(std::make_unique<Module>(std::span(reinterpret_cast<const u8*>(object.data()), object.size()),
+                                                settings_.chip, allocations_, device));
+    LaunchRequest request{.kernel = &modules_.back()->kernel(text.name, decoder_),
+                          .device = device,
+                          .grid = shape.grid,
+                          .block = shape.block,
+                          .arguments = std::vector<u8>(arguments.size() * sizeof(std::uint64_t))};
+    std::memcpy(request.arguments.data(), arguments.data(), request.arguments.size());
+    return scheduler_.start(std::move(request));
+  }
+  /// Rounds until all kernels have ended.
+  void finish() {
+    while (scheduler_.busy()) scheduler_.round();
+  }
+  [[nodiscard]] Scheduler& scheduler() { return scheduler_; }
+
+ private:
+  Settings settings_;
+  Allocations allocations_;
+  Decoder decoder_;
+  std::vector<std::unique_ptr<Module>> modules_;
+  Scheduler scheduler_;
+};
+
+}  // namespace monojit::emulator::test
