@@ -24,6 +24,7 @@ constexpr Option kOptions[] = {
     {"devices", "MONOJIT_EMULATOR_DEVICES", "1..16"},
     {"threads", "MONOJIT_EMULATOR_THREADS", "1..256"},
     {"matrix", "MONOJIT_EMULATOR_MATRIX", "cdna3, fma-chain or exact"},
+    {"memory", "MONOJIT_EMULATOR_MEMORY", "coherent or weak"},
     {"seed", "MONOJIT_EMULATOR_SEED", "an unsigned 64-bit number"},
 };
 
@@ -66,6 +67,14 @@ void apply(Settings& settings, const Option& option, std::string_view value) {
     } else {
       refuse(option, value);
     }
+  } else if (option.name == "memory") {
+    if (value == "coherent") {
+      settings.memory = MemoryMode::kCoherent;
+    } else if (value == "weak") {
+      settings.memory = MemoryMode::kWeak;
+    } else {
+      refuse(option, value);
+    }
   } else {
     settings.seed = parse_number(option, value);
   }
@@ -79,7 +88,8 @@ void apply_setting(Settings& settings, std::string_view name, std::string_view v
   }
   throw Failure(
       FailureKind::kInvalidValue,
-      fmt::format("emulator option \"{}\" does not exist; there are chip, devices, threads, matrix and seed", name));
+      fmt::format("emulator option \"{}\" does not exist; there are chip, devices, threads, matrix, memory and seed",
+                  name));
 }
 
 Settings settings_from_environment() {

@@ -10,19 +10,22 @@ namespace monojit::emulator {
 
 inline constexpr u32 kMostDevices = 16;
 
+enum class MemoryMode : u8 { kCoherent, kWeak };
+
 struct Settings {
   ChipLimits chip = kMi355x;
   u32 devices = 1;
   u32 threads = 1;  ///< host threads that execute waves; one is reproducible
   MatrixModel matrix = MatrixModel::kCdna3;
-  u64 seed = 0;  ///< order of the workgroups; 0 is ascending
+  u64 seed = 0;  ///< order of the workgroups (0 is ascending), and what the weak memory mode does
+  MemoryMode memory = MemoryMode::kCoherent;
 };
 
-/// Reads MONOJIT_EMULATOR_CHIP, _DEVICES, _THREADS, _MATRIX and _SEED; an empty one is as good as none.
+/// Reads MONOJIT_EMULATOR_CHIP, _DEVICES, _THREADS, _MATRIX, _MEMORY and _SEED; an empty one is as good as none.
 /// Throws Failure (kNotInitialized) naming the variable, its value and what is possible.
 [[nodiscard]] Settings settings_from_environment();
 
-/// One option by name ("chip", "devices", "threads", "matrix", "seed"); the same errors.
+/// One option by name ("chip", "devices", "threads", "matrix", "memory", "seed"); the same errors.
 void apply_setting(Settings& settings, std::string_view name, std::string_view value);
 
 }  // namespace monojit::emulator

@@ -40,8 +40,8 @@ class Device {
       : settings_(settings), decoder_(settings_.chip, settings_.matrix, isa), scheduler_(settings_, allocations_) {}
 
   template <class T>
-  Buffer<T> allocate(std::size_t count) {
-    return {static_cast<T*>(allocations_.allocate(count * sizeof(T), Allocations::Use::kDevice)), count};
+  Buffer<T> allocate(std::size_t count, MemoryKind kind = MemoryKind::kCoarseGrained) {
+    return {static_cast<T*>(allocations_.allocate(count * sizeof(T), Allocations::Use::kDevice, kind)), count};
   }
   template <class T>
   Buffer<T> upload(const std::vector<T>& values) {
@@ -68,6 +68,29 @@ class Device {
     return modules_.back()->kernel(name, decoder_);
   }
   LaunchReport launch(const Kernel& kernel, const Shape& shape, const std::vector<std::uint64_t>& arguments) {
+    return scheduler_.run(request_for(kernel, shape, arguments));
+  }
+  /// One launch on each device, with arguments of its own, side by side. Throws the first Failure.
+  void launch_on_all(const Kernel& kernel, const Shape& shape,
+                     const std::vector<std::vector<std::uint64_t>>& arguments) {
+    std::vector<std::shared_ptr<Grid>> grids;
+    for (u32 device = 0; device < arguments.size(); ++device) {
+      LaunchRequest request = request_for(kernel, shape, arguments[device]);
+      request.device = device;
+      grids.push_back(scheduler_.start(std::move(request)));
+    }
+    while (scheduler_.busy()) scheduler_.round();
+    for (const auto& grid : grids) {
+      if (grid->failure()) throw Failure(*grid->failure());
+    }
+  }
+  /// Before the next launch.
+  void set_seed(u64 seed) { settings_.seed = seed; }
+  [[nodiscard]] const Decoder& decoder() const { return decoder_; }
+
+ private:
+  static LaunchRequest request_for(const Kernel& kernel, const Shape& shape,
+                                   const std::vector<std::uint64_t>& arguments) {
     LaunchRequest request;
     request.kernel = &kernel;
     request.grid = shape.grid;
@@ -75,11 +98,9 @@ class Device {
     request.cooperative = shape.cooperative;
     request.arguments.resize(arguments.size() * sizeof(std::uint64_t));
     std::memcpy(request.arguments.data(), arguments.data(), request.arguments.size());
-    return scheduler_.run(request);
+    return request;
   }
-  [[nodiscard]] const Decoder& decoder() const { return decoder_; }
 
- private:
   Settings settings_;
   Allocations allocations_;
   Decoder decoder_;

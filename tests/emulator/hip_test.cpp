@@ -150,6 +150,7 @@ TEST_CASE("counters count and options that come too late are refused") {
   MonojitEmulatorCounters counters{};
   CHECK(monojitEmulatorCounters(&counters) == 1);
   counters.struct_bytes = sizeof counters;
+  REQUIRE(hipDeviceSynchronize() == hipSuccess);
   REQUIRE(monojitEmulatorCounters(&counters) == 0);
   CHECK(counters.launches == 1);
   CHECK(counters.wave_instructions == 11);

@@ -31,6 +31,11 @@ enum RelocationType : u32 {
 
 }  // namespace
 
+const Program& Kernel::observed_program() const {
+  std::call_once(observed_once_, [&] { observed_ = decoder->decode(*module, *this, ProgramVariant::kObserved); });
+  return *observed_;
+}
+
 Module::Module(std::span<const u8> bytes, const ChipLimits& chip, Allocations& allocations, u32 device)
     : file_(bytes.begin(), bytes.end()),
       image_(ElfImage::parse(file_, chip)),
@@ -149,7 +154,8 @@ const Kernel& Module::kernel(std::string_view name, const Decoder& decoder) {
   const auto metadata =
       std::ranges::find_if(metadata_, [&](const KernelMetadata& m) { return m.symbol == wanted || m.name == name; });
   if (metadata != metadata_.end()) kernel->metadata = *metadata;
-  kernel->program = decoder.decode(*this, *kernel);
+  kernel->decoder = &decoder;
+  kernel->program = decoder.decode(*this, *kernel, ProgramVariant::kPlain);
   return *kernels_.emplace(std::string(name), std::move(kernel)).first->second;
 }
 

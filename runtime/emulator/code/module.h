@@ -25,7 +25,15 @@ struct Kernel {
   KernelMetadata metadata;
   u64 entry = 0;  ///< code object address of the first instruction
   const Module* module = nullptr;
-  std::unique_ptr<const Program> program;
+  const Decoder* decoder = nullptr;
+  std::unique_ptr<const Program> program;  ///< the plain one
+
+  /// The program for launches that a memory model observes, decoded when it is asked for first.
+  [[nodiscard]] const Program& observed_program() const;
+
+ private:
+  mutable std::once_flag observed_once_;
+  mutable std::unique_ptr<const Program> observed_;
 };
 
 class Module {

@@ -66,7 +66,8 @@ bool may_leave(std::span<const u8> code) {
 Decoder::Decoder(const ChipLimits& chip, MatrixModel matrix, HostIsa isa)
     : chip_(chip), matrix_(matrix), table_(chip, isa), disassembler_(chip) {}
 
-std::unique_ptr<const Program> Decoder::decode(const Module& module, const Kernel& kernel) const {
+std::unique_ptr<const Program> Decoder::decode(const Module& module, const Kernel& kernel,
+                                               ProgramVariant variant) const {
   const std::lock_guard lock(mutex_);
   Instruction instruction;
   const auto decode_at = [&](u64 address, u64 end) {
@@ -84,7 +85,7 @@ std::unique_ptr<const Program> Decoder::decode(const Module& module, const Kerne
   auto program = std::make_unique<Program>();
   program->kernel = kernel.name;
   program->load_bias = module.load_bias();
-  Lowering lowering(table_, chip_, matrix_, {kernel.descriptor.vgprs, kernel.descriptor.agprs}, *program);
+  Lowering lowering(table_, chip_, matrix_, {kernel.descriptor.vgprs, kernel.descriptor.agprs}, variant, *program);
   for (const CodeRange& range : ranges) {
     for (u64 address = range.begin; address < range.end; address += instruction.bytes) {
       const bool decoded = decode_at(address, range.end);

@@ -20,7 +20,8 @@ class Decoder {
   Decoder(const ChipLimits& chip, MatrixModel matrix, HostIsa isa);
 
   /// Decodes the kernel's function, and the module's other functions if it calls or jumps through registers.
-  [[nodiscard]] std::unique_ptr<const Program> decode(const Module& module, const Kernel& kernel) const;
+  [[nodiscard]] std::unique_ptr<const Program> decode(const Module& module, const Kernel& kernel,
+                                                      ProgramVariant variant) const;
   [[nodiscard]] const InstructionTable& table() const { return table_; }
 
  private:

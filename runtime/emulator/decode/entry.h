@@ -46,6 +46,10 @@ enum Flag : u16 {
   kInsertsHigh = 8192,  ///< and to the high half
 };
 
+/// Handlers of observed programs stand this far behind the plain ones, in rows of memory instructions, waits, barriers
+/// and ends.
+inline constexpr u32 kObservedHandlers = 4;
+
 /// Handlers are indexed by the set of sources that are rows (bit i: source i). A missing one means: bring a scalar
 /// source into a temporary row first.
 struct Entry {

@@ -8,10 +8,28 @@
 
 namespace monojit::emulator {
 
+Handler Lowering::memory_handler(const Entry& entry, u32 index) const {
+  return entry.handlers[index + (variant_ == ProgramVariant::kObserved ? kObservedHandlers : 0)];
+}
+
+Handler Lowering::observing_handler(const Entry& entry) const {
+  return variant_ == ProgramVariant::kObserved ? entry.handlers[kObservedHandlers] : nullptr;
+}
+
+u32 Lowering::policy_bits(const Instruction& in) {
+  if (in.operands.size() <= 1 && in.mnemonic.starts_with("buffer_")) {
+    // buffer_inv and buffer_wbl2: the text has no operands, so the first modifier stands where one would. Read the bits.
+    constexpr u64 kSc0 = u64{1} << 14, kSc1 = u64{1} << 15, kNt = u64{1} << 17;
+    return ((in.encoding & kSc0) != 0 ? kScope0 : 0) | ((in.encoding & kSc1) != 0 ? kScope1 : 0) |
+           ((in.encoding & kNt) != 0 ? kNonTemporal : 0);
+  }
+  return (in.has("sc0") ? kScope0 : 0) | (in.has("sc1") ? kScope1 : 0) | (in.has("nt") ? kNonTemporal : 0);
+}
+
 void Lowering::lower_buffer(const Instruction& in, const Entry& entry) {
   const bool to_lds = in.has("lds");
   const bool returns = (entry.flags & kReturns) != 0 && in.has("sc0");
-  const Handler handler = entry.handlers[to_lds ? 2 : returns ? 1 : 0];
+  const Handler handler = memory_handler(entry, to_lds ? 2 : returns ? 1 : 0);
   if (handler == nullptr) throw Unsupported("this form is not known to the emulator");
   if (in.has("addr64") || in.has("tfe")) throw Unsupported("addr64 and tfe are not known to the emulator");
   std::size_t next = 0;
@@ -27,7 +45,7 @@ void Lowering::lower_buffer(const Instruction& in, const Entry& entry) {
   const u32 descriptor = scalar(operand(in, next), OperandType::k32);
   const u32 soffset = scalar(operand(in, next + 1), OperandType::k32);
   add(handler, data, address_row, descriptor, soffset, static_cast<u32>(in.number_of("offset", 0)),
-      (offen ? kOffsetEnable : 0) | (idxen ? kIndexEnable : 0));
+      (offen ? kOffsetEnable : 0) | (idxen ? kIndexEnable : 0) | policy_bits(in));
 }
 
 void Lowering::lower_flat(const Instruction& in, const Entry& entry) {
@@ -44,7 +62,9 @@ void Lowering::lower_flat(const Instruction& in, const Entry& entry) {
   if (!flat && next < in.operands.size() && operand(in, next).kind != Operand::Kind::kOff) {
     base = scalar(operand(in, next), OperandType::k64);
   }
-  add(entry.handlers[returns ? 1 : 0], destination, address, base, data, static_cast<u32>(in.number_of("offset", 0)));
+  const Handler handler = memory_handler(entry, returns ? 1 : 0);
+  if (handler == nullptr) throw Unsupported("this form is not known to the emulator");
+  add(handler, destination, address, base, data, static_cast<u32>(in.number_of("offset", 0)), policy_bits(in));
 }
 
 void Lowering::lower_lds(const Instruction& in, const Entry& entry) {
@@ -76,14 +96,14 @@ void Lowering::lower_lds(const Instruction& in, const Entry& entry) {
 void Lowering::lower_scalar_memory(const Instruction& in, const Entry& entry) {
   const u32 destination = scalar(operand(in, 0), OperandType::k32);
   if (in.operands.size() == 1) {
-    add(entry.handlers[0], destination);
+    add(memory_handler(entry, 0), destination);
     return;
   }
   const u32 base = scalar(operand(in, 1), OperandType::k64);
   const Operand& offset = operand(in, 2);
   const bool immediate = offset.kind == Operand::Kind::kInteger || offset.kind == Operand::Kind::kLiteral;
   const i64 fixed = immediate ? offset.integer : in.number_of("offset", 0);
-  add(entry.handlers[0], destination, base, immediate ? kNoOperand : scalar(offset, OperandType::k32), 0,
+  add(memory_handler(entry, 0), destination, base, immediate ? kNoOperand : scalar(offset, OperandType::k32), 0,
       static_cast<u32>(fixed));
 }
 

@@ -21,8 +21,8 @@ void run_off(Wave&, const MicroOp* op) {
 }  // namespace
 
 Lowering::Lowering(const InstructionTable& table, const ChipLimits& chip, MatrixModel matrix, RegisterBudget registers,
-                   Program& program)
-    : table_(table), chip_(chip), matrix_(matrix), registers_(registers), program_(program) {
+                   ProgramVariant variant, Program& program)
+    : table_(table), chip_(chip), matrix_(matrix), registers_(registers), variant_(variant), program_(program) {
   program_.rows = registers.vgprs + registers.agprs;
 }
 
@@ -110,13 +110,17 @@ void Lowering::lower_entry(const Instruction& in, const Entry& entry) {
       return lower_scalar_memory(in, entry);
     case Form::kBranch:
       return lower_branch(in, entry);
-    case Form::kImmediateOnly:
-      add(entry.handlers[0], 0, 0, 0, 0, in.simm16());
+    case Form::kImmediateOnly: {
+      const Handler observing = observing_handler(entry);
+      add(observing != nullptr ? observing : entry.handlers[0], 0, 0, 0, 0, in.simm16());
       return;
+    }
     case Form::kHardwareRegister:
       return lower_hardware_register(in, entry);
     case Form::kDropped:
       // A branch target needs a micro-op of its own only if something follows; the next instruction's first one serves.
+      if (const Handler observing = observing_handler(entry); observing != nullptr)
+        add(observing, 0, 0, 0, 0, in.simm16(), policy_bits(in));
       return;
   }
 }

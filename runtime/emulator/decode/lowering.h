@@ -26,7 +26,7 @@ struct RegisterBudget {
 class Lowering {
  public:
   Lowering(const InstructionTable& table, const ChipLimits& chip, MatrixModel matrix, RegisterBudget registers,
-           Program& program);
+           ProgramVariant variant, Program& program);
 
   /// Appends the instruction's micro-ops. One that can't be executed becomes a micro-op that faults when reached.
   void lower(const Instruction& instruction, bool decoded);
@@ -56,6 +56,12 @@ class Lowering {
   void lower_scalar_memory(const Instruction& in, const Entry& entry);
   void lower_branch(const Instruction& in, const Entry& entry);
   void lower_hardware_register(const Instruction& in, const Entry& entry);
+
+  /// The handler of a memory instruction in this variant of the program; null if there is none.
+  [[nodiscard]] Handler memory_handler(const Entry& entry, u32 index) const;
+  /// The handler that an instruction has only because a memory model looks, or null.
+  [[nodiscard]] Handler observing_handler(const Entry& entry) const;
+  static u32 policy_bits(const Instruction& in);
 
   // Steps of vector instructions.
   /// A field of the destination register.
@@ -98,6 +104,7 @@ class Lowering {
   const ChipLimits& chip_;
   MatrixModel matrix_;
   RegisterBudget registers_;
+  ProgramVariant variant_;
   Program& program_;
   StaticCounts counts_{};
   u32 temporary_rows_used_ = 0;

@@ -11,6 +11,9 @@
 
 namespace monojit::emulator {
 
+/// Plain programs run on coherent memory: their waits and cache maintenance vanish. Observed ones ask a memory model.
+enum class ProgramVariant : u8 { kPlain, kObserved };
+
 /// Where an instruction came from.
 struct InstructionRecord {
   u64 address = 0;  ///< in the code object

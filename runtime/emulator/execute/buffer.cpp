@@ -4,8 +4,10 @@
 // only the index counts. Out of range loads give zero, stores and atomics are dropped.
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/atomic_access.h"
+#include "runtime/emulator/execute/control.h"
 #include "runtime/emulator/execute/lane_memory.h"
 #include "runtime/emulator/execute/memory_flags.h"
+#include "runtime/emulator/execute/observed_memory.h"
 
 namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
 namespace {
@@ -62,8 +64,10 @@ MONOJIT_EMULATOR_INLINE void move_part(u32* rows, u32 lane, u8* memory, u32 part
 }
 
 /// Lane by lane and dword by dword: partial results, faults that name a lane, structured and swizzled buffers.
+/// With a request, lanes go there instead of to memory: as many of their bytes as the range check lets through.
 template <class Access>
-[[gnu::noinline]] void move_checked(Wave& wave, const MicroOp* op, const Descriptor& buffer, u64 soffset, u64 exec) {
+[[gnu::noinline]] void move_checked(Wave& wave, const MicroOp* op, const Descriptor& buffer, u64 soffset, u64 exec,
+                                    MemoryRequest* request = nullptr) {
   constexpr u32 kPartBytes = Access::kBytes / Access::kParts;
   u32* const rows = wave.row(op->dst);
   const bool indexed = (op->aux & kIndexEnable) != 0;
@@ -85,13 +89,17 @@ template <class Access>
       if (!wave.worker->reachable(address, address + kPartBytes)) {
         memory_fault(wave, op, Access::kKind, lane, address, kPartBytes);
       }
-      move_part<Access>(rows, lane, reinterpret_cast<u8*>(address), part);
+      if (request != nullptr) {
+        add_lane(*request, lane, place.address, (part + 1) * kPartBytes);
+      } else {
+        move_part<Access>(rows, lane, reinterpret_cast<u8*>(address), part);
+      }
     }
   }
 }
 
 /// dst: data, a: offset row, b: descriptor, c: soffset, imm: offset, aux: flags.
-template <class Access>
+template <class Access, bool kObserved>
 void buffer_handler(Wave& wave, const MicroOp* op) {
   const u64 exec = wave.exec();
   if (exec == 0) MONOJIT_EMULATOR_NEXT(wave, op);
@@ -115,7 +123,13 @@ void buffer_handler(Wave& wave, const MicroOp* op) {
   if (simple && soffset + range.high + Access::kBytes <= buffer.records &&
       wave.worker->reachable(base + range.low, base + range.high + Access::kBytes)) [[likely]] {
     u32* const rows = wave.row(op->dst);
+    if constexpr (kObserved) {
+      MONOJIT_EMULATOR_NEXT_UNLESS(observe_range<Access>(wave, op, rows, rows, base, offsets, exec), wave, op);
+    }
     move_lanes<Access>(rows, rows, reinterpret_cast<u8*>(base), offsets, exec);
+  } else if constexpr (kObserved) {
+    move_checked<Access>(wave, op, buffer, soffset, exec, &new_request<Access>(wave, op));
+    MONOJIT_EMULATOR_NEXT_UNLESS(submit<Access>(wave, op, wave.row(op->dst)), wave, op);
   } else {
     move_checked<Access>(wave, op, buffer, soffset, exec);
   }
@@ -123,9 +137,11 @@ void buffer_handler(Wave& wave, const MicroOp* op) {
 }
 
 /// buffer_load ... lds: LDS address = M0[17:0] + offset + lane * stride; out of range lanes write zero.
-template <u32 kWords>
+template <u32 kWords, bool kObserved>
 void buffer_to_lds(Wave& wave, const MicroOp* op) {
   constexpr u32 kStride = kWords == 1 ? 4 : 16;
+  MemoryRequest* request = nullptr;
+  if constexpr (kObserved) request = &new_request<LoadWords<kWords>>(wave, op);
   const Descriptor buffer = read_descriptor(wave, op->b);
   const u64 soffset = wave.word(op->c);
   const bool indexed = (op->aux & kIndexEnable) != 0;
@@ -146,21 +162,29 @@ void buffer_to_lds(Wave& wave, const MicroOp* op) {
       u32 word = 0;
       if (buffer.bound && (buffer.add_thread || end <= place.limit)) {
         if (!wave.worker->reachable(address, address + 4)) memory_fault(wave, op, AccessKind::kLoad, lane, address, 4);
+        if (kObserved) {
+          add_lane(*request, lane, place.address, (part + 1) * 4);
+          continue;
+        }
         word = load_as<u32>(reinterpret_cast<const u8*>(address));
       }
       store_as(wave.lds + target + part * 4, word);
     }
   }
+  if constexpr (kObserved) {
+    MONOJIT_EMULATOR_NEXT_UNLESS((submit_to_lds<LoadWords<kWords>, kStride>(wave, lds_base)), wave, op);
+  }
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
 template <class Access>
-consteval Entry load(std::string_view mnemonic, u8 rows, Handler to_lds = nullptr) {
+consteval Entry load(std::string_view mnemonic, u8 rows, Handler to_lds = nullptr, Handler observed_to_lds = nullptr) {
   return {.mnemonic = mnemonic,
           .form = Form::kBuffer,
           .count = CountClass::kVectorMemory,
           .data_rows = rows,
-          .handlers = {buffer_handler<Access>, nullptr, to_lds}};
+          .handlers = {buffer_handler<Access, false>, nullptr, to_lds, nullptr, buffer_handler<Access, true>, nullptr,
+                       observed_to_lds}};
 }
 
 template <class Access>
@@ -170,19 +194,21 @@ consteval Entry store(std::string_view mnemonic, u8 rows) {
           .flags = kStores,
           .count = CountClass::kVectorMemory,
           .data_rows = rows,
-          .handlers = {buffer_handler<Access>}};
+          .handlers = {buffer_handler<Access, false>, nullptr, nullptr, nullptr, buffer_handler<Access, true>}};
 }
 
 /// Handler 0 keeps the old value to itself, handler 1 returns it.
 template <class T, auto kFunction, bool kCompares = false>
 consteval Entry atomic(std::string_view mnemonic) {
+  using Quiet = Atomic<T, kFunction, false, kCompares>;
+  using Returning = Atomic<T, kFunction, true, kCompares>;
   return {.mnemonic = mnemonic,
           .form = Form::kBuffer,
           .flags = kReturns,
           .count = CountClass::kVectorMemory,
           .data_rows = static_cast<u8>(sizeof(T) / 4 * (kCompares ? 2 : 1)),
-          .handlers = {buffer_handler<Atomic<T, kFunction, false, kCompares>>,
-                       buffer_handler<Atomic<T, kFunction, true, kCompares>>}};
+          .handlers = {buffer_handler<Quiet, false>, buffer_handler<Returning, false>, nullptr, nullptr,
+                       buffer_handler<Quiet, true>, buffer_handler<Returning, true>}};
 }
 
 #define MONOJIT_BUFFER_ATOMICS(suffix, u, s)                                              \
@@ -211,10 +237,10 @@ constexpr Entry kEntries[] = {
     load<LoadHalf<i8, true>>("buffer_load_sbyte_d16_hi", 1),
     load<LoadHalf<u16, false>>("buffer_load_short_d16", 1),
     load<LoadHalf<u16, true>>("buffer_load_short_d16_hi", 1),
-    load<LoadWords<1>>("buffer_load_dword", 1, buffer_to_lds<1>),
+    load<LoadWords<1>>("buffer_load_dword", 1, buffer_to_lds<1, false>, buffer_to_lds<1, true>),
     load<LoadWords<2>>("buffer_load_dwordx2", 2),
-    load<LoadWords<3>>("buffer_load_dwordx3", 3, buffer_to_lds<3>),
-    load<LoadWords<4>>("buffer_load_dwordx4", 4, buffer_to_lds<4>),
+    load<LoadWords<3>>("buffer_load_dwordx3", 3, buffer_to_lds<3, false>, buffer_to_lds<3, true>),
+    load<LoadWords<4>>("buffer_load_dwordx4", 4, buffer_to_lds<4, false>, buffer_to_lds<4, true>),
     store<StoreNarrow<u8>>("buffer_store_byte", 1),
     store<StoreNarrow<u8, true>>("buffer_store_byte_d16_hi", 1),
     store<StoreNarrow<u16>>("buffer_store_short", 1),

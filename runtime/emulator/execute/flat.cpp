@@ -1,8 +1,10 @@
 // GLOBAL, FLAT and SCRATCH: loads, stores and atomics.
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/atomic_access.h"
+#include "runtime/emulator/execute/control.h"
 #include "runtime/emulator/execute/lane_memory.h"
 #include "runtime/emulator/execute/memory_flags.h"
+#include "runtime/emulator/execute/observed_memory.h"
 
 namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
 namespace {
@@ -49,8 +51,9 @@ MONOJIT_EMULATOR_INLINE u8* resolve(Wave& wave, const MicroOp* op, u32 lane, u64
   return reinterpret_cast<u8*>(address);
 }
 
+/// With a request, lanes that reach plain memory go there.
 template <class Access>
-[[gnu::noinline]] void move_resolved(Wave& wave, const MicroOp* op, u64 exec) {
+[[gnu::noinline]] void move_resolved(Wave& wave, const MicroOp* op, u64 exec, MemoryRequest* request = nullptr) {
   u32* const rows = wave.worker->staging[kWideStaging];
   wide_addresses(wave, op, rows);
   u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
@@ -58,7 +61,12 @@ template <class Access>
   for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     const u64 address = u64{rows[lane]} | u64{rows[kLanes + lane]} << 32;
-    Access::move(result, data, lane, resolve<Access>(wave, op, lane, address));
+    u8* const place = resolve<Access>(wave, op, lane, address);
+    if (request != nullptr && reinterpret_cast<u64>(place) == address) {
+      add_lane(*request, lane, address, Access::kBytes);
+    } else {
+      Access::move(result, data, lane, place);
+    }
   }
 }
 
@@ -89,7 +97,7 @@ MONOJIT_EMULATOR_INLINE bool narrow_addresses(Wave& wave, const MicroOp* op, u64
   return outside == 0;
 }
 
-template <class Access>
+template <class Access, bool kObserved>
 void flat_handler(Wave& wave, const MicroOp* op) {
   const u64 exec = wave.exec();
   if (exec == 0) MONOJIT_EMULATOR_NEXT(wave, op);
@@ -103,9 +111,17 @@ void flat_handler(Wave& wave, const MicroOp* op) {
     if (wave.worker->reachable(base + range.low, base + range.high + Access::kBytes)) [[likely]] {
       u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
       const u32* const data = op->c == kNoOperand ? nullptr : wave.row(op->c);
+      if constexpr (kObserved) {
+        MONOJIT_EMULATOR_NEXT_UNLESS(observe_range<Access>(wave, op, result, data, base, offsets, exec), wave, op);
+      }
       move_lanes<Access>(result, data, reinterpret_cast<u8*>(base), offsets, exec);
       done = true;
     }
+  }
+  if constexpr (kObserved) {
+    move_resolved<Access>(wave, op, exec, &new_request<Access>(wave, op));
+    const u32* const data = op->c == kNoOperand ? nullptr : wave.row(op->c);
+    MONOJIT_EMULATOR_NEXT_UNLESS(submit<Access>(wave, op, data), wave, op);
   }
   if (!done) move_resolved<Access>(wave, op, exec);
   MONOJIT_EMULATOR_NEXT(wave, op);
@@ -130,9 +146,11 @@ void scratch_handler(Wave& wave, const MicroOp* op) {
 }
 
 /// global_load_lds_*: LDS address = M0[17:2]*4 + offset + lane * stride.
-template <class Access, u32 kStride>
+template <class Access, u32 kStride, bool kObserved>
 void global_to_lds(Wave& wave, const MicroOp* op) {
   const u64 exec = wave.exec();
+  MemoryRequest* request = nullptr;
+  if constexpr (kObserved) request = &new_request<Access>(wave, op);
   u32* const rows = wave.worker->staging[kWideStaging];
   wide_addresses(wave, op, rows);
   const u64 lds_base = (wave.word(scalar_offset(kM0Word)) & 0x3fffc) + immediate_of(op);
@@ -144,34 +162,59 @@ void global_to_lds(Wave& wave, const MicroOp* op) {
     if (!wave.worker->reachable(address, address + Access::kBytes)) {
       memory_fault(wave, op, AccessKind::kLoad, lane, address, Access::kBytes);
     }
-    Access::move(moved, nullptr, lane, reinterpret_cast<u8*>(address));
     constexpr u32 kWords = (Access::kBytes + 3) / 4;
     const u64 target = lds_base + lane * kStride;
     if (target + kWords * 4 > wave.lds_bytes) lds_fault(wave, op, lane, target, kWords * 4);
+    if (kObserved) {
+      add_lane(*request, lane, address, Access::kBytes);
+      continue;
+    }
+    Access::move(moved, nullptr, lane, reinterpret_cast<u8*>(address));
     for (u32 i = 0; i < kWords; ++i) store_as(wave.lds + target + 4 * i, moved[kLanes * i + lane]);
+  }
+  if constexpr (kObserved) {
+    MONOJIT_EMULATOR_NEXT_UNLESS((submit_to_lds<Access, kStride>(wave, static_cast<u32>(lds_base))), wave, op);
   }
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
-consteval Entry memory(std::string_view mnemonic, u8 rows, u16 flags, Handler handler, Handler returning = nullptr) {
+consteval Entry memory(std::string_view mnemonic, u8 rows, u16 flags, Handler handler, Handler observed,
+                       Handler returning = nullptr, Handler observed_returning = nullptr) {
   return {.mnemonic = mnemonic,
           .form = Form::kFlat,
           .flags = flags,
           .count = CountClass::kVectorMemory,
           .data_rows = rows,
-          .handlers = {handler, returning}};
+          .handlers = {handler, returning, nullptr, nullptr, observed, observed_returning}};
 }
 
-#define MONOJIT_FLAT(name, rows, flags, ...)                        \
-  memory("global_" name, rows, flags, flat_handler<__VA_ARGS__>),   \
-      memory("flat_" name, rows, flags, flat_handler<__VA_ARGS__>), \
-      memory("scratch_" name, rows, flags, scratch_handler<__VA_ARGS__>)
+template <class Access>
+consteval Entry flat(std::string_view mnemonic, u8 rows, u16 flags) {
+  return memory(mnemonic, rows, flags, flat_handler<Access, false>, flat_handler<Access, true>);
+}
+
+/// Scratch is private to its lane: there is nothing to observe.
+template <class Access>
+consteval Entry scratch(std::string_view mnemonic, u8 rows, u16 flags) {
+  return memory(mnemonic, rows, flags, scratch_handler<Access>, scratch_handler<Access>);
+}
+
+template <class Access, u32 kStride>
+consteval Entry to_lds(std::string_view mnemonic) {
+  return memory(mnemonic, 0, kStores, global_to_lds<Access, kStride, false>, global_to_lds<Access, kStride, true>);
+}
+
+#define MONOJIT_FLAT(name, rows, flags, ...)                                                    \
+  flat<__VA_ARGS__>("global_" name, rows, flags), flat<__VA_ARGS__>("flat_" name, rows, flags), \
+      scratch<__VA_ARGS__>("scratch_" name, rows, flags)
 
 template <class T, auto kFunction, bool kCompares = false>
 consteval Entry atomic(std::string_view mnemonic) {
   constexpr u8 kRows = static_cast<u8>(sizeof(T) / 4 * (kCompares ? 2 : 1));
-  return memory(mnemonic, kRows, kReturns, flat_handler<Atomic<T, kFunction, false, kCompares>>,
-                flat_handler<Atomic<T, kFunction, true, kCompares>>);
+  using Quiet = Atomic<T, kFunction, false, kCompares>;
+  using Returning = Atomic<T, kFunction, true, kCompares>;
+  return memory(mnemonic, kRows, kReturns, flat_handler<Quiet, false>, flat_handler<Quiet, true>,
+                flat_handler<Returning, false>, flat_handler<Returning, true>);
 }
 
 #define MONOJIT_FLAT_ATOMIC(name, ...) \
@@ -215,13 +258,13 @@ constexpr Entry kEntries[] = {
     MONOJIT_FLAT("store_dwordx2", 2, kStores, StoreWords<2>),
     MONOJIT_FLAT("store_dwordx3", 3, kStores, StoreWords<3>),
     MONOJIT_FLAT("store_dwordx4", 4, kStores, StoreWords<4>),
-    memory("global_load_lds_ubyte", 0, kStores, global_to_lds<LoadNarrow<u8>, 4>),
-    memory("global_load_lds_sbyte", 0, kStores, global_to_lds<LoadNarrow<i8>, 4>),
-    memory("global_load_lds_ushort", 0, kStores, global_to_lds<LoadNarrow<u16>, 4>),
-    memory("global_load_lds_sshort", 0, kStores, global_to_lds<LoadNarrow<i16>, 4>),
-    memory("global_load_lds_dword", 0, kStores, global_to_lds<LoadWords<1>, 4>),
-    memory("global_load_lds_dwordx3", 0, kStores, global_to_lds<LoadWords<3>, 16>),
-    memory("global_load_lds_dwordx4", 0, kStores, global_to_lds<LoadWords<4>, 16>),
+    to_lds<LoadNarrow<u8>, 4>("global_load_lds_ubyte"),
+    to_lds<LoadNarrow<i8>, 4>("global_load_lds_sbyte"),
+    to_lds<LoadNarrow<u16>, 4>("global_load_lds_ushort"),
+    to_lds<LoadNarrow<i16>, 4>("global_load_lds_sshort"),
+    to_lds<LoadWords<1>, 4>("global_load_lds_dword"),
+    to_lds<LoadWords<3>, 16>("global_load_lds_dwordx3"),
+    to_lds<LoadWords<4>, 16>("global_load_lds_dwordx4"),
     MONOJIT_FLAT_ATOMICS("", u32, i32),
     MONOJIT_FLAT_ATOMICS("_x2", u64, i64),
     MONOJIT_FLAT_ATOMIC("add_f32", float, kFloatAdd<float>),

@@ -7,6 +7,10 @@ namespace monojit::emulator {
 
 inline constexpr u32 kOffsetEnable = 1;  ///< MUBUF offen
 inline constexpr u32 kIndexEnable = 2;   ///< MUBUF idxen
+inline constexpr u32 kScopeShift = 28;   ///< sc0 there, sc1 above it
+inline constexpr u32 kScope0 = 1u << kScopeShift;
+inline constexpr u32 kScope1 = 2u << kScopeShift;
+inline constexpr u32 kNonTemporal = 4u << kScopeShift;
 
 // High halves of the addresses that flat instructions take as LDS and as scratch. Host addresses stay below 2^47.
 inline constexpr u64 kSharedApertureBase = u64{0x00010000} << 32;

@@ -5,7 +5,9 @@
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/control.h"
 #include "runtime/emulator/execute/fault.h"
+#include "runtime/emulator/execute/memory_flags.h"
 #include "runtime/emulator/execute/mode.h"
+#include "runtime/emulator/memory/memory_model.h"
 
 namespace monojit::emulator {
 namespace {
@@ -80,6 +82,44 @@ void end_program(Wave& wave, const MicroOp* op) {
 
 void barrier(Wave& wave, const MicroOp* op) { yield_after(wave, op, WaveState::kAtBarrier); }
 
+// What the instructions that plain programs drop, and those that end or gather waves, mean to a memory model.
+
+void observed_end(Wave& wave, const MicroOp* op) {
+  wave.worker->model->end_wave(wave);
+  end_program(wave, op);
+}
+
+void observed_barrier(Wave& wave, const MicroOp* op) {
+  wave.worker->model->barrier(wave, op);
+  barrier(wave, op);
+}
+
+/// SIMM16: vmcnt in bits 3:0 and 15:14, lgkmcnt in bits 11:8.
+void observed_wait(Wave& wave, const MicroOp* op) {
+  const WaitCounts counts{.vector_memory = (op->imm & 15) | (op->imm >> 14 & 3) << 4, .lds = op->imm >> 8 & 15};
+  if (wave.worker->model->wait(wave, op, counts)) return yield_after(wave, op, WaveState::kPreempted);
+  MONOJIT_EMULATOR_NEXT(wave, op);
+}
+
+CachePolicy maintenance_policy(const MicroOp* op) {
+  return {.scope = static_cast<Scope>(op->aux >> kScopeShift & 3), .non_temporal = (op->aux & kNonTemporal) != 0};
+}
+
+void observed_invalidate(Wave& wave, const MicroOp* op) {
+  wave.worker->model->invalidate(wave, maintenance_policy(op));
+  MONOJIT_EMULATOR_NEXT(wave, op);
+}
+
+void observed_write_back(Wave& wave, const MicroOp* op) {
+  wave.worker->model->write_back(wave, maintenance_policy(op));
+  MONOJIT_EMULATOR_NEXT(wave, op);
+}
+
+void observed_scalar_invalidate(Wave& wave, const MicroOp* op) {
+  wave.worker->model->invalidate_scalar(wave);
+  MONOJIT_EMULATOR_NEXT(wave, op);
+}
+
 /// s_sleep 0 does not sleep.
 void sleep(Wave& wave, const MicroOp* op) {
   if ((op->imm & 127) == 0) MONOJIT_EMULATOR_NEXT(wave, op);
@@ -130,11 +170,15 @@ void set_register(Wave& wave, const MicroOp* op) {
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
-consteval Entry control(std::string_view mnemonic, Form form, Handler handler, CountClass count = CountClass::kScalar) {
-  return {.mnemonic = mnemonic, .form = form, .count = count, .handlers = {handler}};
+consteval Entry control(std::string_view mnemonic, Form form, Handler handler, CountClass count = CountClass::kScalar,
+                        Handler observed = nullptr) {
+  return {
+      .mnemonic = mnemonic, .form = form, .count = count, .handlers = {handler, nullptr, nullptr, nullptr, observed}};
 }
 
-consteval Entry dropped(std::string_view mnemonic) { return {.mnemonic = mnemonic, .form = Form::kDropped}; }
+consteval Entry dropped(std::string_view mnemonic, Handler observed = nullptr) {
+  return {.mnemonic = mnemonic, .form = Form::kDropped, .handlers = {nullptr, nullptr, nullptr, nullptr, observed}};
+}
 
 constexpr Entry kEntries[] = {
     control("s_branch", Form::kBranch, branch<always>),
@@ -145,9 +189,9 @@ constexpr Entry kEntries[] = {
     control("s_cbranch_execz", Form::kBranch, branch<exec_zero>),
     control("s_cbranch_execnz", Form::kBranch, branch<exec_not_zero>),
     control("s_call_b64", Form::kBranch, call),
-    control("s_endpgm", Form::kImmediateOnly, end_program, CountClass::kOther),
-    control("s_endpgm_saved", Form::kImmediateOnly, end_program, CountClass::kOther),
-    control("s_barrier", Form::kImmediateOnly, barrier, CountClass::kOther),
+    control("s_endpgm", Form::kImmediateOnly, end_program, CountClass::kOther, observed_end),
+    control("s_endpgm_saved", Form::kImmediateOnly, end_program, CountClass::kOther, observed_end),
+    control("s_barrier", Form::kImmediateOnly, barrier, CountClass::kOther, observed_barrier),
     control("s_sleep", Form::kImmediateOnly, sleep, CountClass::kOther),
     control("s_trap", Form::kImmediateOnly, trap, CountClass::kOther),
     {.mnemonic = "s_getpc_b64",
@@ -172,8 +216,9 @@ constexpr Entry kEntries[] = {
     control("s_setreg_b32", Form::kHardwareRegister, set_register),
     control("s_setreg_imm32_b32", Form::kHardwareRegister, set_register),
 
-    // One coherent memory and immediate loads: nothing to wait for, nothing to write back or invalidate.
-    dropped("s_waitcnt"),
+    // One coherent memory and immediate loads: nothing to wait for, nothing to write back or invalidate, unless a
+    // memory model looks.
+    dropped("s_waitcnt", observed_wait),
     dropped("s_nop"),
     dropped("s_setprio"),
     dropped("s_sethalt"),
@@ -184,8 +229,8 @@ constexpr Entry kEntries[] = {
     dropped("s_decperflevel"),
     dropped("s_ttracedata"),
     dropped("s_sendmsg"),
-    dropped("s_dcache_inv"),
-    dropped("s_dcache_inv_vol"),
+    dropped("s_dcache_inv", observed_scalar_invalidate),
+    dropped("s_dcache_inv_vol", observed_scalar_invalidate),
     dropped("s_dcache_wb"),
     dropped("s_dcache_wb_vol"),
     dropped("s_cbranch_cdbgsys"),
@@ -195,8 +240,8 @@ constexpr Entry kEntries[] = {
     dropped("s_set_gpr_idx_off"),
     dropped("v_nop"),
     dropped("ds_nop"),
-    dropped("buffer_wbl2"),
-    dropped("buffer_inv"),
+    dropped("buffer_wbl2", observed_write_back),
+    dropped("buffer_inv", observed_invalidate),
     dropped("buffer_wbinvl1"),
     dropped("buffer_wbinvl1_vol"),
 };

@@ -2,6 +2,7 @@
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/control.h"
 #include "runtime/emulator/execute/fault.h"
+#include "runtime/emulator/memory/memory_model.h"
 
 namespace monojit::emulator {
 namespace {
@@ -13,33 +14,40 @@ u64 address_of(const Wave& wave, const MicroOp* op) {
   return (wave.pair(op->a) + offset + immediate) & ~u64{3};
 }
 
-template <u32 kWords>
+/// From memory that was just found reachable.
+template <bool kObserved>
+[[gnu::always_inline]] inline void fetch(Wave& wave, const MicroOp* op, u64 address, u32* words, u32 bytes) {
+  if (kObserved && !(wave.worker->skips_unwritten && wave.worker->last_hit.skippable())) {
+    wave.worker->model->scalar_load(wave, op, address, bytes, words);
+  } else {
+    std::memcpy(words, reinterpret_cast<const void*>(address), bytes);
+  }
+}
+
+template <u32 kWords, bool kObserved>
 void load(Wave& wave, const MicroOp* op) {
   const u64 address = address_of(wave, op);
   if (!wave.worker->reachable(address, address + kWords * 4)) [[unlikely]] {
     scalar_memory_fault(wave, op, address, kWords * 4);
   }
-  u32 words[kWords];
-  std::memcpy(words, reinterpret_cast<const void*>(address), sizeof words);
-  std::memcpy(wave.registers + op->dst, words, sizeof words);
+  fetch<kObserved>(wave, op, address, &wave.word(op->dst), kWords * 4);
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
 /// a: the first of four descriptor words. Words behind num_records read as zero.
-template <u32 kWords>
+template <u32 kWords, bool kObserved>
 void buffer_load(Wave& wave, const MicroOp* op) {
   const u64 base = wave.pair(op->a) & 0xffffffffffff;
   const u64 records = wave.word(op->a + 8);
   const u64 offset = ((op->b == kNoOperand ? 0 : u64{wave.word(op->b)}) + op->imm) & ~u64{3};
-  u32 words[kWords];
   for (u32 i = 0; i < kWords; ++i) {
     const u64 at = offset + 4 * i;
-    words[i] = 0;
+    u32& word = wave.word(op->dst + 4 * i);
+    word = 0;
     if (at + 4 > records) continue;
     if (!wave.worker->reachable(base + at, base + at + 4)) scalar_memory_fault(wave, op, base + at, 4);
-    std::memcpy(&words[i], reinterpret_cast<const void*>(base + at), 4);
+    fetch<kObserved>(wave, op, base + at, &word, 4);
   }
-  std::memcpy(wave.registers + op->dst, words, sizeof words);
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
@@ -51,28 +59,28 @@ void read_clock(Wave& wave, const MicroOp* op) {
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
-consteval Entry memory(std::string_view mnemonic, u8 rows, Handler handler) {
+consteval Entry memory(std::string_view mnemonic, u8 rows, Handler handler, Handler observed) {
   return {.mnemonic = mnemonic,
           .form = Form::kScalarMemory,
           .count = CountClass::kScalarMemory,
           .data_rows = rows,
-          .handlers = {handler}};
+          .handlers = {handler, nullptr, nullptr, nullptr, observed}};
 }
 
 constexpr Entry kEntries[] = {
-    memory("s_load_dword", 1, load<1>),
-    memory("s_load_dwordx2", 2, load<2>),
-    memory("s_load_dwordx4", 4, load<4>),
-    memory("s_load_dwordx8", 8, load<8>),
-    memory("s_load_dwordx16", 16, load<16>),
+    memory("s_load_dword", 1, load<1, false>, load<1, true>),
+    memory("s_load_dwordx2", 2, load<2, false>, load<2, true>),
+    memory("s_load_dwordx4", 4, load<4, false>, load<4, true>),
+    memory("s_load_dwordx8", 8, load<8, false>, load<8, true>),
+    memory("s_load_dwordx16", 16, load<16, false>, load<16, true>),
 
-    memory("s_buffer_load_dword", 1, buffer_load<1>),
-    memory("s_buffer_load_dwordx2", 2, buffer_load<2>),
-    memory("s_buffer_load_dwordx4", 4, buffer_load<4>),
-    memory("s_buffer_load_dwordx8", 8, buffer_load<8>),
-    memory("s_buffer_load_dwordx16", 16, buffer_load<16>),
-    memory("s_memtime", 2, read_clock),
-    memory("s_memrealtime", 2, read_clock),
+    memory("s_buffer_load_dword", 1, buffer_load<1, false>, buffer_load<1, true>),
+    memory("s_buffer_load_dwordx2", 2, buffer_load<2, false>, buffer_load<2, true>),
+    memory("s_buffer_load_dwordx4", 4, buffer_load<4, false>, buffer_load<4, true>),
+    memory("s_buffer_load_dwordx8", 8, buffer_load<8, false>, buffer_load<8, true>),
+    memory("s_buffer_load_dwordx16", 16, buffer_load<16, false>, buffer_load<16, true>),
+    memory("s_memtime", 2, read_clock, read_clock),
+    memory("s_memrealtime", 2, read_clock, read_clock),
 };
 
 }  // namespace

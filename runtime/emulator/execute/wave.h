@@ -4,11 +4,13 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "runtime/emulator/execute/counts.h"
 #include "runtime/emulator/execute/micro_op.h"
 #include "runtime/emulator/execute/register_file.h"
 #include "runtime/emulator/memory/allocations.h"
+#include "runtime/emulator/memory/memory_request.h"
 #include "runtime/emulator/numerics/matrix.h"
 
 namespace monojit::emulator {
@@ -16,11 +18,13 @@ namespace monojit::emulator {
 struct Program;
 struct Workgroup;
 class Allocations;
+class MemoryModel;
 
 enum class WaveState : u8 {
   kReady,
-  kSleeping,  ///< s_sleep
-  kYielded,   ///< its budget of this visit is used up
+  kSleeping,   ///< s_sleep
+  kYielded,    ///< its budget of this visit is used up
+  kPreempted,  ///< a memory model lets others run
   kAtBarrier,
   kEnded,
 };
@@ -40,6 +44,10 @@ struct Worker {
   std::shared_ptr<const AllocationList> list;
   Allocation last_hit;
   u32 device = 0;  ///< of the workgroup that it visits
+  MemoryModel* model = nullptr;            ///< of observed programs
+  std::unique_ptr<MemoryRequest> request;  ///< the instruction that is being observed
+  std::vector<std::unique_ptr<MemoryRequest>> spare_requests;
+  bool skips_unwritten = false;  ///< MemoryModel::skips_unwritten()
 
   /// The counts of a visit are its own; what is remembered about memory is the device's.
   void begin_visit(u32 visited) {
@@ -77,6 +85,7 @@ struct alignas(64) Wave {
   u64 last_load = 0;           ///< lowest address of the latest vector load: what a waiting wave looks at
   WaveState state = WaveState::kReady;
   Workgroup* group = nullptr;
+  void* memory_state = nullptr;  ///< the memory model's
 
   [[nodiscard, gnu::always_inline]] u32& word(u32 offset) { return *reinterpret_cast<u32*>(registers + offset); }
   [[nodiscard, gnu::always_inline]] u32* row(u32 offset) {

@@ -60,7 +60,7 @@ Allocations::~Allocations() {
   for (const Allocation& range : list_->live) munmap(reinterpret_cast<void*>(range.begin), range.mapped_bytes);
 }
 
-void* Allocations::allocate(u64 bytes, Use use) {
+void* Allocations::allocate(u64 bytes, Use use, MemoryKind kind) {
   // Huge-page alignment lets the kernel back large tensors with huge pages: a third less time in page faults and TLB
   // misses.
   const u64 usable = round_up(std::max<u64>(bytes, 1), page_bytes());
@@ -81,7 +81,14 @@ void* Allocations::allocate(u64 bytes, Use use) {
 
   const std::lock_guard lock(mutex_);
   auto next = std::make_shared<AllocationList>(*list_);
-  const Allocation made{begin, begin + bytes, next_number_++, use == Use::kHost, use == Use::kCode, mapped};
+  const Allocation made{begin,
+                        begin + bytes,
+                        next_number_++,
+                        use == Use::kHost,
+                        use == Use::kCode,
+                        mapped,
+                        kind,
+                        &histories_.emplace_back()};
   next->live.insert(std::ranges::upper_bound(next->live, begin, {}, &Allocation::begin), made);
   std::erase_if(next->freed, [&](const Allocation& range) { return range.begin < made.end && made.begin < range.end; });
   list_ = std::move(next);

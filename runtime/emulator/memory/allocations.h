@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,6 +12,21 @@
 
 namespace monojit::emulator {
 
+/// How the chips' caches treat a piece of memory.
+enum class MemoryKind : u8 {
+  kCoarseGrained,  ///< hipMalloc: caches keep it until they are told to write back or invalidate
+  kFineGrained,    ///< hipExtMallocWithFlags fine-grained, hipHostMalloc coherent: no L2 keeps it
+  kUncached,       ///< hipExtMallocWithFlags uncached: no L2 keeps it
+};
+
+/// What happened to an allocation, shared by all snapshots that list it.
+struct AllocationHistory {
+  std::atomic<bool> written{false};  ///< by any kernel that ran in a mode that looks
+};
+
+/// Bytes. Weights are larger; what small allocations hold costs little to look after.
+inline constexpr u64 kSmallestSkipped = u64{64} << 10;
+
 /// A live piece of memory that kernels may touch: [begin, end) in host addresses.
 struct Allocation {
   u64 begin = 0;
@@ -19,8 +35,14 @@ struct Allocation {
   bool host = false;  ///< from hipHostMalloc
   bool code = false;  ///< a loaded code object
   u64 mapped_bytes = 0;
+  MemoryKind kind = MemoryKind::kCoarseGrained;
+  AllocationHistory* history = nullptr;  ///< lives as long as the Allocations
 
   [[nodiscard, gnu::always_inline]] bool holds(u64 first, u64 last) const { return first >= begin && last <= end; }
+  /// Large, and no kernel has written to it yet: a memory model may let loads pass.
+  [[nodiscard, gnu::always_inline]] bool skippable() const {
+    return end - begin >= kSmallestSkipped && !history->written.load(std::memory_order_relaxed);
+  }
 };
 
 /// The allocations at one moment, sorted by address. Kernels read one without a lock.
@@ -45,7 +67,10 @@ class Allocations {
   Allocations& operator=(const Allocations&) = delete;
 
   /// Zero-filled memory with an inaccessible page behind it. Throws Failure (kOutOfMemory).
-  void* allocate(u64 bytes, Use use);
+  void* allocate(u64 bytes, Use use) {
+    return allocate(bytes, use, use == Use::kHost ? MemoryKind::kFineGrained : MemoryKind::kCoarseGrained);
+  }
+  void* allocate(u64 bytes, Use use, MemoryKind kind);
   /// False if nothing live begins there.
   bool release(void* pointer);
   [[nodiscard]] std::shared_ptr<const AllocationList> snapshot() const;
@@ -53,6 +78,7 @@ class Allocations {
  private:
   mutable std::mutex mutex_;
   std::shared_ptr<const AllocationList> list_;
+  std::deque<AllocationHistory> histories_;
   u32 next_number_ = 1;
 };
 

@@ -1,5 +1,7 @@
 #include "runtime/emulator/schedule/progress.h"
 
+#include "runtime/emulator/memory/memory_model.h"
+
 namespace monojit::emulator {
 namespace {
 
@@ -46,10 +48,12 @@ bool ProgressWatch::any_computing(std::span<const Visit> visits) {
   return any;
 }
 
-bool ProgressWatch::idle_round(std::span<const std::unique_ptr<Worker>> workers, std::atomic<u64>& clock) {
+bool ProgressWatch::idle_round(std::span<const std::unique_ptr<Worker>> workers, std::atomic<u64>& clock,
+                               MemoryModel* model) {
   u64 writes = 0, clock_reads = 0;
   for (const auto& worker : workers) writes += worker->memory_writes, clock_reads += worker->clock_reads;
-  const bool idle = !progress_.exchange(false) && writes == writes_;
+  bool idle = !progress_.exchange(false) && writes == writes_;
+  if (model != nullptr && model->end_round(idle)) idle = false;
   asked_the_time_ = clock_reads != clock_reads_;
   writes_ = writes;
   clock_reads_ = clock_reads;

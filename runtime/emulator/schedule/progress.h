@@ -36,18 +36,19 @@ class ProgressWatch {
   void restart() { idle_rounds_ = 0, next_check_ = 1, idle_since_ = {}; }
   void note_progress() { progress_.store(true, std::memory_order_relaxed); }
 
-  /// Called between rounds. `outside` is asked in idle rounds only.
+  /// Called between rounds. A memory model (or null) may still have stores on their way. `outside` is asked in idle
+  /// rounds only.
   template <class Ask>
   Verdict finish_round(std::span<const std::unique_ptr<Worker>> workers, std::span<const Visit> visits,
-                       std::atomic<u64>& clock, const Ask& outside) {
-    if (!idle_round(workers, clock)) return Verdict::kProgress;
+                       std::atomic<u64>& clock, MemoryModel* model, const Ask& outside) {
+    if (!idle_round(workers, clock, model)) return Verdict::kProgress;
     return finish_idle_round(visits, clock, outside ? outside() : Outside::kNobody);
   }
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  bool idle_round(std::span<const std::unique_ptr<Worker>> workers, std::atomic<u64>& clock);
+  bool idle_round(std::span<const std::unique_ptr<Worker>> workers, std::atomic<u64>& clock, MemoryModel* model);
   Verdict finish_idle_round(std::span<const Visit> visits, std::atomic<u64>& clock, Outside outside);
   bool any_computing(std::span<const Visit> visits);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <immintrin.h>
 
+#include "runtime/emulator/memory/weak_memory.h"
 #include "runtime/emulator/schedule/report.h"
 
 namespace monojit::emulator {
@@ -15,6 +16,7 @@ constexpr i32 kVisitBudget = 20'000;       // micro-ops in loops before a wave m
 constexpr u64 kClockReadsOfPoller = 50;    // in one visit: it waits for a time limit
 constexpr u32 kSuccessorsOfRound = 1'000;  // workgroups that a worker starts in others' places, before all get a turn
 constexpr std::size_t kArenasKept = 16;
+constexpr u64 kMostWavesOfGroup = 16;
 
 }  // namespace
 
@@ -34,6 +36,7 @@ std::shared_ptr<Grid> Scheduler::start(LaunchRequest request) {
     pool_.resize(settings_.threads);
     order_.seed(settings_.seed);
     watch_.restart();
+    choose_memory();
   }
   if (launch_memory_.empty()) {
     launch_memory_.push_back(static_cast<u8*>(allocations_.allocate(kLaunchMemoryBytes, Allocations::Use::kHost)));
@@ -44,8 +47,9 @@ std::shared_ptr<Grid> Scheduler::start(LaunchRequest request) {
     arenas_.pop_back();
   }
   auto grid = std::make_shared<Grid>(std::move(request), settings_.chip, launch_memory_.back(), std::move(arena),
-                                     static_cast<u32>(pool_.workers().size()));
+                                     static_cast<u32>(pool_.workers().size()), model_ != nullptr);
   launch_memory_.pop_back();
+  if (model_ != nullptr) model_->begin_launch(grid->request().device);
   Device& device = *devices_[grid->request().device];
   const auto place = std::ranges::upper_bound(device.grids, grid->request().priority, {},
                                               [](const Grid* other) { return other->request().priority; });
@@ -53,6 +57,16 @@ std::shared_ptr<Grid> Scheduler::start(LaunchRequest request) {
   std::ranges::fill(device.room, true);
   grids_.push_back(grid);
   return grid;
+}
+
+/// What waves see as memory, from the settings.
+void Scheduler::choose_memory() {
+  if (settings_.memory == MemoryMode::kCoherent) {
+    model_.reset();
+  } else if (model_ == nullptr || model_seed_ != settings_.seed) {
+    model_ = std::make_unique<WeakMemory>(settings_.chip, settings_.devices, settings_.seed);
+    model_seed_ = settings_.seed;
+  }
 }
 
 /// Makes the XCD's next workgroup resident; false if all have been or no compute unit has room.
@@ -89,6 +103,9 @@ void Scheduler::admit() {
 void Scheduler::retire(const Visit& visit) {
   Device& device = *devices_[visit.grid->request().device];
   Workgroup& group = *visit.group;
+  for (Wave& wave : group.waves) {
+    if (wave.memory_state != nullptr) model_->abandon_wave(wave);
+  }
   if (group.started()) visit.grid->arena().give_back(group.block);
   device.placement.give_back({group.xcd, group.cu, group.on_simds}, visit.grid->demand());
   device.room[group.xcd] = true;
@@ -109,11 +126,30 @@ void Scheduler::run_wave(Grid& grid, Workgroup& group, Wave& wave, Worker& worke
   if (wave.state == WaveState::kEnded) ++group.ended;
 }
 
+void Scheduler::start_group(const Visit& visit, Worker& worker) {
+  Workgroup& group = *visit.group;
+  start_workgroup(group, visit.grid->launch(), visit.grid->arena().take());
+  if (model_ == nullptr) return;
+  for (Wave& wave : group.waves) {
+    wave.worker = &worker;
+    model_->start_wave(wave, {.device = group.device,
+                              .xcd = group.xcd,
+                              .cu = group.cu,
+                              .identity = group.number * kMostWavesOfGroup + wave.number});
+  }
+}
+
 void Scheduler::visit(const Visit& visit, Worker& worker) {
   Workgroup& group = *visit.group;
-  if (!group.started()) start_workgroup(group, visit.grid->launch(), visit.grid->arena().take());
+  if (!group.started()) start_group(visit, worker);
   for (Wave& wave : group.waves) {
-    if (wave.state == WaveState::kSleeping || wave.state == WaveState::kYielded) wave.state = WaveState::kReady;
+    if (model_ != nullptr) {
+      wave.worker = &worker;
+      model_->advance(wave);
+    }
+    const bool paused = wave.state == WaveState::kSleeping || wave.state == WaveState::kYielded ||
+                        wave.state == WaveState::kPreempted;
+    if (paused) wave.state = WaveState::kReady;
   }
   for (bool ran = true; ran && !visit.grid->stopped() && !interrupted_;) {
     ran = false;
@@ -168,6 +204,9 @@ void Scheduler::prepare_workers() {
   for (const auto& worker : pool_.workers()) {
     worker->clock = &clock_;
     worker->allocations = &allocations_;
+    worker->model = model_.get();
+    if (model_ != nullptr && worker->request == nullptr) worker->request = std::make_unique<MemoryRequest>();
+    worker->skips_unwritten = model_ != nullptr && model_->skips_unwritten();
     if (worker->list == list) continue;
     worker->list = list;
     worker->last_hit = {};
@@ -195,7 +234,7 @@ void Scheduler::settle(RoundResult& result) {
   };
   drop_stopped();
   for (const auto& grid : grids_) grid->add_round();
-  switch (watch_.finish_round(pool_.workers(), visits_, clock_, outside_)) {
+  switch (watch_.finish_round(pool_.workers(), visits_, clock_, model_.get(), outside_)) {
     case ProgressWatch::Verdict::kProgress:
       break;
     case ProgressWatch::Verdict::kIdle:
@@ -230,6 +269,7 @@ void Scheduler::report_deadlock() {
 
 /// Takes back what the grid was lent.
 void Scheduler::finish(Grid& grid) {
+  if (model_ != nullptr) model_->end_launch(grid.request().device);
   std::erase(devices_[grid.request().device]->grids, &grid);
   launch_memory_.push_back(grid.launch_memory_);
   if (arenas_.size() < kArenasKept) arenas_.push_back(std::move(grid.arena_));

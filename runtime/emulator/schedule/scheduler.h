@@ -13,6 +13,7 @@
 #include <random>
 #include <vector>
 
+#include "runtime/emulator/memory/memory_model.h"
 #include "runtime/emulator/schedule/grid.h"
 #include "runtime/emulator/schedule/progress.h"
 #include "runtime/emulator/schedule/worker_pool.h"
@@ -70,6 +71,8 @@ class Scheduler {
   void finish(Grid& grid);
   void report_deadlock();
   void prepare_workers();
+  void choose_memory();
+  void start_group(const Visit& visit, Worker& worker);
 
   const Settings& settings_;
   Allocations& allocations_;
@@ -83,6 +86,8 @@ class Scheduler {
   std::vector<u8*> launch_memory_;                   ///< not in use
   std::mt19937_64 order_;
   ProgressWatch watch_;
+  std::unique_ptr<MemoryModel> model_;  ///< null: the host's memory itself, coherent
+  u64 model_seed_ = 0;
   std::atomic<bool> interrupted_{false};
   std::atomic<u64> clock_{1};
 };

@@ -1,0 +1,94 @@
+#include "runtime/emulator/memory/device_caches.h"
+
+namespace monojit::emulator {
+namespace {
+
+// A quarter to an eighth of the chips' sizes: old lines live shorter than there, which a chip may do as well, and the
+// tables of eight devices stay small.
+constexpr u32 kVectorLines = 64;
+constexpr u32 kScalarLines = 32;
+constexpr u32 kL2Lines = 4096;
+
+bool passes_caches(CachePolicy policy) { return policy.scope >= Scope::kDevice; }
+
+}  // namespace
+
+UnitCaches::UnitCaches() : vector(kVectorLines), scalar(kScalarLines) {}
+
+XcdCaches::XcdCaches(u32 compute_units) : units_(compute_units), l2_(kL2Lines) {}
+
+/// A whole line as the L2 sees it; `buffer` holds it where the L2 does not keep such memory.
+const u8* XcdCaches::line_data(const Spot& spot, const Freedom& freedom, Random& random, u8* buffer) {
+  if (spot.kind == MemoryKind::kCoarseGrained) return l2_.fetch(spot, random.chance(freedom.evict_clean)).data;
+  copy_line(buffer, spot.line());
+  return buffer;
+}
+
+void XcdCaches::load(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,
+                     u8* result) {
+  ReadCache& l1 = units_[cu].vector;
+  const u64 line = spot.line();
+  if (passes_caches(policy)) {
+    if (CacheLine* const there = l2_.find(spot); there != nullptr && there->dirty != 0) there->write_back();
+    if (!random.chance(freedom.keep_stale)) {
+      l1.drop(spot);
+      l2_.flush(spot);
+    }
+    copy_whole(result, reinterpret_cast<const void*>(spot.address), bytes);
+    return;
+  }
+  CacheLine& there = l1.place(spot);
+  if (!l1.holds(there, line) || random.chance(freedom.evict_clean)) {
+    alignas(64) u8 buffer[kLineBytes];
+    std::memcpy(there.data, line_data(spot, freedom, random, buffer), kLineBytes);
+    l1.set(there, line);
+  }
+  copy_whole(result, there.data + spot.offset(), bytes);
+}
+
+void XcdCaches::store(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,
+                      const u8* data) {
+  units_[cu].vector.update(spot, data, bytes);
+  if (passes_caches(policy) || spot.kind != MemoryKind::kCoarseGrained) {
+    if (CacheLine* const there = l2_.find(spot); there != nullptr) {
+      std::memcpy(there->data + spot.offset(), data, bytes);
+      there->dirty &= ~byte_mask(spot.address, bytes);
+    }
+    copy_whole(reinterpret_cast<void*>(spot.address), data, bytes);
+    return;
+  }
+  CacheLine& there = l2_.write(spot, data, bytes);
+  if (random.chance(freedom.evict_dirty)) there.write_back();
+}
+
+void XcdCaches::load_scalar(u32 cu, const Spot& spot, u32 bytes, const Freedom& freedom, Random& random, u8* result) {
+  ReadCache& cache = units_[cu].scalar;
+  const u64 line = spot.line();
+  CacheLine& there = cache.place(spot);
+  if (!cache.holds(there, line) || random.chance(freedom.evict_clean)) {
+    alignas(64) u8 buffer[kLineBytes];
+    std::memcpy(there.data, line_data(spot, freedom, random, buffer), kLineBytes);
+    cache.set(there, line);
+  }
+  std::memcpy(result, there.data + spot.offset(), bytes);
+}
+
+void XcdCaches::pass_to_memory(u32 cu, const Spot& spot) {
+  units_[cu].vector.drop(spot);
+  l2_.flush(spot);
+}
+
+void XcdCaches::invalidate(u32 cu) {
+  units_[cu].vector.invalidate();
+  l2_.invalidate();
+}
+
+void XcdCaches::invalidate_all() {
+  for (UnitCaches& unit : units_) {
+    unit.vector.invalidate();
+    unit.scalar.invalidate();
+  }
+  l2_.invalidate();
+}
+
+}  // namespace monojit::emulator

@@ -1,0 +1,169 @@
+#include "runtime/emulator/memory/wave_queue.h"
+
+#include <algorithm>
+
+#include "runtime/emulator/execute/wave.h"
+
+namespace monojit::emulator {
+namespace {
+
+/// A write-back covers the stores before it; accesses to one line keep their order.
+bool must_follow(const PendingOperation& later, const PendingOperation& earlier) {
+  if (later.kind == PendingKind::kWriteBack) return earlier.kind == PendingKind::kStore;
+  return (later.lines & earlier.lines) != 0;
+}
+
+/// The parts of each lane's access that lie in one line: calls visit(address, bytes, data of the part).
+template <class Data, class Visit>
+void for_each_piece(const MemoryRequest& request, Data* data, Visit visit) {
+  for (u64 lanes = request.lanes; lanes != 0; lanes &= lanes - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
+    const u64 address = request.addresses[lane];
+    const u32 bytes = request.length(lane);
+    const u64 in_line = kLineBytes - address % kLineBytes;
+    Data* const slot = data + u64{lane} * kLaneSlot;
+    if (bytes <= in_line) {
+      visit(address, bytes, slot);
+    } else {
+      visit(address, static_cast<u32>(in_line), slot);
+      visit(address + in_line, static_cast<u32>(bytes - in_line), slot + in_line);
+    }
+  }
+}
+
+}  // namespace
+
+// Lines of different allocations start far from each other, at places that do not depend on where the host put them.
+constexpr u64 kAllocationStride = 0x9e3779b1;
+
+void WaveQueue::enter() {
+  Worker& worker = *wave_.worker;
+  if (worker.device == place_.device) return;
+  worker.device = place_.device;
+  worker.last_hit = {};
+}
+
+Spot WaveQueue::spot_at(u64 address) {
+  Worker& worker = *wave_.worker;
+  if (!worker.reachable(address, address + 1)) return {};  // freed since the access was checked
+  const Allocation& allocation = worker.last_hit;
+  return {address, allocation.number * kAllocationStride + (line_of(address) - line_of(allocation.begin)) / kLineBytes,
+          allocation.kind};
+}
+
+u64 WaveQueue::lines_of(const MemoryRequest& request) {
+  u64 set = 0;
+  for (u64 lanes = request.lanes; lanes != 0; lanes &= lanes - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
+    const u64 address = request.addresses[lane];
+    const u64 number = spot_at(address).line_number;
+    set |= u64{1} << (number % 64);
+    if (address % kLineBytes + request.length(lane) > kLineBytes) set |= u64{1} << ((number + 1) % 64);
+  }
+  return set;
+}
+
+void WaveQueue::mark_written(const MemoryRequest& request) {
+  for (u64 lanes = request.lanes; lanes != 0; lanes &= lanes - 1) {
+    const u64 address = request.addresses[__builtin_ctzll(lanes)];
+    Worker& worker = *wave_.worker;
+    if (!worker.reachable(address, address + 1)) continue;
+    std::atomic<bool>& written = worker.last_hit.history->written;
+    if (!written.load(std::memory_order_relaxed)) written.store(true, std::memory_order_relaxed);
+  }
+}
+
+bool WaveQueue::has_stores() const {
+  return std::ranges::any_of(pending_, [](const auto& operation) { return operation.kind != PendingKind::kLoad; });
+}
+
+void WaveQueue::load(MemoryRequest& request) {
+  {
+    const std::lock_guard lock(xcd_.mutex);
+    for_each_piece(request, request.data, [&](u64 address, u32 bytes, u8* data) {
+      const Spot spot = spot_at(address);
+      if (spot.address != 0) xcd_.load(place_.cu, spot, bytes, request.policy, freedom_, random, data);
+    });
+  }
+  request.deliver(wave_, request);
+}
+
+void WaveQueue::store(const MemoryRequest& request) {
+  const std::lock_guard lock(xcd_.mutex);
+  for_each_piece(request, request.data, [&](u64 address, u32 bytes, const u8* data) {
+    const Spot spot = spot_at(address);
+    if (spot.address != 0) xcd_.store(place_.cu, spot, bytes, request.policy, freedom_, random, data);
+  });
+  ++wave_.worker->memory_writes;
+}
+
+void WaveQueue::push(PendingKind kind, std::unique_ptr<MemoryRequest> request) {
+  const u64 lines = request == nullptr ? 0 : lines_of(*request);
+  pending_.push_back({kind, ++issued_, lines, std::move(request)});
+}
+
+void WaveQueue::perform(std::size_t index) {
+  for (std::size_t i = 0; i < index;) {
+    if (!must_follow(pending_[index], pending_[i])) {
+      ++i;
+      continue;
+    }
+    const std::size_t before = pending_.size();
+    perform(i);
+    const std::size_t gone = before - pending_.size();  // it, and those that it had to follow
+    index -= gone;
+    i -= gone - 1;
+  }
+  PendingOperation operation = std::move(pending_[index]);
+  pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));
+  switch (operation.kind) {
+    case PendingKind::kLoad:
+      load(*operation.request);
+      break;
+    case PendingKind::kStore:
+      store(*operation.request);
+      break;
+    case PendingKind::kWriteBack: {
+      const std::lock_guard lock(xcd_.mutex);
+      xcd_.write_back();
+      ++wave_.worker->memory_writes;
+      break;
+    }
+  }
+  if (operation.request != nullptr) wave_.worker->spare_requests.push_back(std::move(operation.request));
+}
+
+void WaveQueue::count_immediate(const MemoryRequest& request) {
+  ++issued_;
+  if (pending_.empty()) return;
+  const u64 lines = lines_of(request);
+  for (std::size_t i = 0; i < pending_.size();) {
+    if ((pending_[i].lines & lines) == 0) {
+      ++i;
+      continue;
+    }
+    const std::size_t before = pending_.size();
+    perform(i);
+    i -= before - pending_.size() - 1;
+  }
+}
+
+void WaveQueue::wait_for(u64 left) {
+  while (!pending_.empty() && pending_.front().number + left <= issued_) perform(0);
+}
+
+bool WaveQueue::may_go(std::size_t index) const {
+  for (std::size_t i = 0; i < index; ++i) {
+    if (must_follow(pending_[index], pending_[i])) return false;
+  }
+  return true;
+}
+
+void WaveQueue::drain_one() {
+  if (pending_.empty()) return;
+  std::size_t index = random.below(static_cast<u32>(pending_.size()));
+  while (!may_go(index)) --index;  // the first one always may
+  perform(index);
+}
+
+}  // namespace monojit::emulator

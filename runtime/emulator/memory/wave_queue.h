@@ -1,0 +1,69 @@
+// What a wave has on its way to memory, and where the wave stands on the chip.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/emulator/memory/device_caches.h"
+#include "runtime/emulator/memory/memory_model.h"
+#include "runtime/emulator/memory/random.h"
+
+namespace monojit::emulator {
+
+enum class PendingKind : u8 { kLoad, kStore, kWriteBack };
+
+struct PendingOperation {
+  PendingKind kind;
+  u64 number;                              ///< in the order of issue, from 1
+  u64 lines;                               ///< of the request, as a set of hashes: no common bit means no common line
+  std::unique_ptr<MemoryRequest> request;  ///< none for a write-back
+};
+
+class WaveQueue {
+ public:
+  WaveQueue(Wave& wave, XcdCaches& xcd, const WavePlace& place, const Freedom& freedom, u64 serial, u64 seed)
+      : random(seed), wave_(wave), xcd_(xcd), place_(place), freedom_(freedom), serial_(serial) {}
+
+  Random random;
+
+  /// Counts up from wave to wave.
+  [[nodiscard]] u64 serial() const { return serial_; }
+  [[nodiscard]] XcdCaches& xcd() { return xcd_; }
+  [[nodiscard]] u32 cu() const { return place_.cu; }
+  /// Makes the wave's worker look at the memory of the wave's device.
+  void enter();
+  [[nodiscard]] const Freedom& freedom() const { return freedom_; }
+  [[nodiscard]] bool empty() const { return pending_.empty(); }
+  [[nodiscard]] bool has_stores() const;
+
+  void push(PendingKind kind, std::unique_ptr<MemoryRequest> request);
+  /// An operation that goes at once: pending ones of the same lines go before it.
+  void count_immediate(const MemoryRequest& request);
+  /// All but the `left` latest operations are done.
+  void wait_for(u64 left);
+  void drain_all() { wait_for(0); }
+  /// One operation that may go now, at random.
+  void drain_one();
+
+  /// The place at an address of the wave's device memory.
+  [[nodiscard]] Spot spot_at(u64 address);
+  /// Loads from the allocations that a store or atomic touches must no longer skip the model.
+  void mark_written(const MemoryRequest& request);
+  void load(MemoryRequest& request);
+  void store(const MemoryRequest& request);
+
+ private:
+  [[nodiscard]] u64 lines_of(const MemoryRequest& request);
+  [[nodiscard]] bool may_go(std::size_t index) const;
+  void perform(std::size_t index);
+
+  Wave& wave_;
+  XcdCaches& xcd_;
+  WavePlace place_;
+  const Freedom& freedom_;
+  u64 serial_;
+  u64 issued_ = 0;                         ///< operations that vmcnt counts
+  std::vector<PendingOperation> pending_;  ///< in the order of issue
+};
+
+}  // namespace monojit::emulator

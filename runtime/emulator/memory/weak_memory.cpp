@@ -1,0 +1,213 @@
+#include "runtime/emulator/memory/weak_memory.h"
+
+#include <algorithm>
+
+#include "runtime/emulator/execute/wave.h"
+
+namespace monojit::emulator {
+namespace {
+
+constexpr std::size_t kLongestQueue = 62;  // vmcnt counts to 63
+
+/// Half of the launches are extreme in one way or the other: hand-offs that lack something fail only under some.
+Freedom draw_freedom(Random& random) {
+  const auto one_of = [&](auto... chances) {
+    const u32 all[] = {static_cast<u32>(chances)...};
+    return all[random.below(sizeof...(chances))];
+  };
+  Freedom freedom;
+  freedom.late_load = one_of(0, 32, 128);
+  freedom.late_store = one_of(64, 128, 240);
+  freedom.drain = one_of(16, 64, 160);
+  freedom.preempt = one_of(8, 32, 96);
+  freedom.evict_clean = one_of(0, 2, 32);
+  freedom.evict_dirty = one_of(0, 2, 32);
+  freedom.keep_stale = one_of(0, 128, 255);
+  return freedom;
+}
+
+WaveQueue& queue_of(Wave& wave) { return *static_cast<WaveQueue*>(wave.memory_state); }
+
+}  // namespace
+
+struct WeakMemory::Device {
+  std::vector<std::unique_ptr<XcdCaches>> xcds;
+  Freedom freedom;
+  u64 seed = 0;  ///< of the launch
+};
+
+WeakMemory::WeakMemory(const ChipLimits& chip, u32 devices, u64 seed) : seed_(seed) {
+  for (u32 i = 0; i < devices; ++i) {
+    auto device = std::make_unique<Device>();
+    for (u32 xcd = 0; xcd < chip.xcds; ++xcd) {
+      device->xcds.push_back(std::make_unique<XcdCaches>(chip.compute_units / chip.xcds));
+    }
+    devices_.push_back(std::move(device));
+  }
+}
+
+WeakMemory::~WeakMemory() = default;
+
+void WeakMemory::begin_launch(u32 device) {
+  Device& on = *devices_[device];
+  on.seed = mix_seed(seed_, ++launches_);
+  Random random(on.seed);
+  on.freedom = draw_freedom(random);
+  for (const auto& xcd : on.xcds) {
+    const std::lock_guard lock(xcd->mutex);
+    xcd->write_back();
+    xcd->invalidate_all();
+  }
+}
+
+void WeakMemory::end_launch(u32 device) {
+  for (const auto& xcd : devices_[device]->xcds) {
+    const std::lock_guard lock(xcd->mutex);
+    xcd->write_back();
+  }
+}
+
+void WeakMemory::start_wave(Wave& wave, const WavePlace& place) {
+  Device& on = *devices_[place.device];
+  const std::lock_guard lock(queues_mutex_);
+  auto queue = std::make_unique<WaveQueue>(wave, *on.xcds[place.xcd], place, on.freedom, ++waves_,
+                                           mix_seed(on.seed, place.identity));
+  wave.memory_state = queue.get();
+  queues_.emplace(queue->serial(), std::move(queue));
+}
+
+void WeakMemory::end_wave(Wave& wave) {
+  queue_of(wave).drain_all();
+  abandon_wave(wave);
+}
+
+void WeakMemory::abandon_wave(Wave& wave) {
+  const std::lock_guard lock(queues_mutex_);
+  queues_.erase(queue_of(wave).serial());
+  wave.memory_state = nullptr;
+}
+
+/// What is on its way arrives in time, whatever the wave does meanwhile.
+void WeakMemory::advance(Wave& wave) {
+  if (wave.memory_state != nullptr) drain_some(queue_of(wave));
+}
+
+void WeakMemory::drain_some(WaveQueue& queue) {
+  while (!queue.empty() && queue.random.chance(queue.freedom().drain)) queue.drain_one();
+}
+
+bool WeakMemory::end_round(bool idle) {
+  calm_ = idle;
+  if (!idle) {
+    evicted_ = false;
+    return false;
+  }
+  bool changed = false;
+  for (const auto& [serial, queue] : queues_) {
+    queue->enter();
+    changed |= queue->has_stores();
+    queue->drain_all();
+  }
+  if (!evicted_) {
+    evicted_ = changed = true;
+    for (const auto& device : devices_) {
+      for (const auto& xcd : device->xcds) {
+        if (device->freedom.evict_dirty != 0) xcd->write_back();
+        if (device->freedom.evict_clean != 0) xcd->invalidate_all();
+      }
+    }
+  }
+  return changed;
+}
+
+bool WeakMemory::let_others_run(WaveQueue& queue) {
+  drain_some(queue);
+  return !calm_ && queue.random.chance(queue.freedom().preempt);
+}
+
+/// Keeps the worker's request, which gets another one.
+void WeakMemory::keep(WaveQueue& queue, PendingKind kind, Wave& wave, std::unique_ptr<MemoryRequest>& request) {
+  queue.wait_for(kLongestQueue);
+  queue.push(kind, std::move(request));
+  auto& spare = wave.worker->spare_requests;
+  if (spare.empty()) {
+    request = std::make_unique<MemoryRequest>();
+  } else {
+    request = std::move(spare.back());
+    spare.pop_back();
+  }
+}
+
+bool WeakMemory::load(Wave& wave, std::unique_ptr<MemoryRequest>& request) {
+  WaveQueue& queue = queue_of(wave);
+  if (!calm_ && queue.random.chance(queue.freedom().late_load)) {
+    keep(queue, PendingKind::kLoad, wave, request);
+  } else {
+    queue.count_immediate(*request);
+    queue.load(*request);
+  }
+  return let_others_run(queue);
+}
+
+bool WeakMemory::store(Wave& wave, std::unique_ptr<MemoryRequest>& request) {
+  WaveQueue& queue = queue_of(wave);
+  queue.mark_written(*request);
+  if (queue.random.chance(queue.freedom().late_store)) {
+    keep(queue, PendingKind::kStore, wave, request);
+  } else {
+    queue.count_immediate(*request);
+    queue.store(*request);
+  }
+  return let_others_run(queue);
+}
+
+u8* WeakMemory::atomic_place(Wave& wave, const MemoryRequest& request, u32 lane) {
+  WaveQueue& queue = queue_of(wave);
+  const bool first = (request.lanes & ((u64{1} << lane) - 1)) == 0;
+  if (first) {
+    queue.mark_written(request);
+    queue.count_immediate(request);
+  }
+  const u64 address = request.addresses[lane];
+  const std::lock_guard lock(queue.xcd().mutex);
+  queue.xcd().pass_to_memory(queue.cu(), queue.spot_at(address));
+  return reinterpret_cast<u8*>(address);
+}
+
+bool WeakMemory::finish_atomics(Wave& wave, const MemoryRequest&) { return let_others_run(queue_of(wave)); }
+
+void WeakMemory::scalar_load(Wave& wave, const MicroOp*, u64 address, u32 bytes, void* result) {
+  constexpr u32 kStep = 4;
+  WaveQueue& queue = queue_of(wave);
+  const std::lock_guard lock(queue.xcd().mutex);
+  for (u32 at = 0; at < bytes; at += kStep) {
+    queue.xcd().load_scalar(queue.cu(), queue.spot_at(address + at), kStep, queue.freedom(), queue.random,
+                            static_cast<u8*>(result) + at);
+  }
+}
+
+bool WeakMemory::wait(Wave& wave, const MicroOp*, WaitCounts counts) {
+  WaveQueue& queue = queue_of(wave);
+  if (queue.empty()) return false;
+  queue.wait_for(counts.vector_memory);
+  return let_others_run(queue);
+}
+
+void WeakMemory::invalidate(Wave& wave, CachePolicy policy) {
+  if (policy.scope < Scope::kDevice) return;
+  WaveQueue& queue = queue_of(wave);
+  const std::lock_guard lock(queue.xcd().mutex);
+  queue.xcd().invalidate(queue.cu());
+}
+
+void WeakMemory::write_back(Wave& wave, CachePolicy policy) {
+  if (policy.scope >= Scope::kDevice) queue_of(wave).push(PendingKind::kWriteBack, nullptr);
+}
+
+void WeakMemory::invalidate_scalar(Wave& wave) {
+  WaveQueue& queue = queue_of(wave);
+  const std::lock_guard lock(queue.xcd().mutex);
+  queue.xcd().invalidate_scalar(queue.cu());
+}
+
+}  // namespace monojit::emulator

@@ -1,0 +1,252 @@
+// What the weak memory mode allows and what it never shows: litmus tests over scopes and placements.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
+
+#include "tests/emulator/litmus.h"
+
+namespace monojit::emulator::test {
+namespace {
+
+constexpr std::uint32_t kSeeds = 400;
+
+const char* name_of(Apart apart) {
+  switch (apart) {
+    case Apart::kSameCu:
+      return "same compute unit";
+    case Apart::kSameXcd:
+      return "same XCD";
+    case Apart::kOtherXcd:
+      return "other XCD";
+    case Apart::kOtherDevice:
+      break;
+  }
+  return "other device";
+}
+
+// r0..r3 of wave w stand at 4 * w.
+std::uint32_t result(const Outcome& outcome, std::size_t wave, std::size_t number) { return outcome[4 * wave + number]; }
+
+/// Message passing: data in x, flag in y. Each piece may be left out.
+struct MessagePassing {
+  std::string warm = load(2, 'x') + kWait;  ///< the reader has looked at the data before
+  std::string write_back;
+  std::string producer_wait = kWait;
+  std::string flag_store_bits;
+  std::string flag_load_bits;
+  std::string invalidate;
+
+  explicit MessagePassing(const ScopeCode& scope)
+      : write_back(scope.write_back), flag_store_bits(scope.bits), flag_load_bits(scope.bits), invalidate(scope.invalidate) {}
+
+  [[nodiscard]] std::vector<std::string> waves() const {
+    return {store('x', 1) + write_back + producer_wait + store('y', 1, flag_store_bits),
+            warm + poll('y', 1, flag_load_bits) + invalidate + load(0, 'x') + kWait};
+  }
+};
+
+bool stale(const Outcome& outcome) { return result(outcome, 1, 3) == 0 && result(outcome, 1, 0) == 0; }
+bool gave_up(const Outcome& outcome) { return result(outcome, 1, 3) == 1; }
+
+TEST_CASE("data behind a released and acquired flag are never stale, however far apart the waves are") {
+  const Apart apart = GENERATE(from_range(kEveryApart));
+  for (const ScopeCode* scope : {&workgroup_scope(), &agent_scope(), &system_scope()}) {
+    const bool wide_enough = scope->bits.size() >= scope_for(apart).bits.size() &&
+                             (apart == Apart::kSameCu || scope != &workgroup_scope());
+    if (!wide_enough) continue;
+    const auto seen = outcomes({.waves = MessagePassing(*scope).waves(), .apart = apart}, kSeeds);
+    INFO(name_of(apart) << ", " << scope->name << " scope");
+    CHECK(count(seen, stale) == 0);
+    CHECK(count(seen, gave_up) == 0);
+  }
+}
+
+TEST_CASE("without the producer's wait data behind a flag are stale under some seed") {
+  const Apart apart = GENERATE(from_range(kEveryApart));
+  MessagePassing test(scope_for(apart));
+  test.producer_wait.clear();
+  INFO(name_of(apart));
+  CHECK(count(outcomes({.waves = test.waves(), .apart = apart}, kSeeds), stale) > 0);
+}
+
+TEST_CASE("without the write-back data of another L2 behind a flag are stale under some seed") {
+  const Apart apart = GENERATE(Apart::kOtherXcd, Apart::kOtherDevice);
+  MessagePassing test(scope_for(apart));
+  test.write_back.clear();
+  INFO(name_of(apart));
+  CHECK(count(outcomes({.waves = test.waves(), .apart = apart}, kSeeds), stale) > 0);
+}
+
+TEST_CASE("without the invalidation a reader that knew the data before finds them stale under some seed") {
+  const Apart apart = GENERATE(Apart::kSameXcd, Apart::kOtherXcd, Apart::kOtherDevice);
+  MessagePassing test(scope_for(apart));
+  test.invalidate.clear();
+  INFO(name_of(apart));
+  CHECK(count(outcomes({.waves = test.waves(), .apart = apart}, kSeeds), stale) > 0);
+}
+
+TEST_CASE("a flag stored without scope bits stays in its L2 under some seed") {
+  const Apart apart = GENERATE(Apart::kOtherXcd, Apart::kOtherDevice);
+  MessagePassing test(scope_for(apart));
+  test.flag_store_bits.clear();
+  INFO(name_of(apart));
+  auto waves = test.waves();
+  waves[0] += poll('z', 1, "sc1");  // the kernel's end would write it back: stay
+  CHECK(count(outcomes({.waves = waves, .apart = apart}, kSeeds), gave_up) > 0);
+}
+
+TEST_CASE("a flag polled without scope bits is found in a cache for ever under some seed") {
+  const Apart apart = GENERATE(Apart::kSameXcd, Apart::kOtherXcd, Apart::kOtherDevice);
+  MessagePassing test(scope_for(apart));
+  test.flag_load_bits.clear();
+  INFO(name_of(apart));
+  CHECK(count(outcomes({.waves = test.waves(), .apart = apart}, kSeeds), gave_up) > 0);
+}
+
+TEST_CASE("fine-grained and uncached memory needs no write-back, but the wait and the invalidation of the L1") {
+  const MemoryKind kind = GENERATE(MemoryKind::kFineGrained, MemoryKind::kUncached);
+  MessagePassing test(agent_scope());
+  test.write_back.clear();
+  CHECK(count(outcomes({.waves = test.waves(), .kind = kind}, kSeeds), stale) == 0);
+  MessagePassing no_wait = test;
+  no_wait.producer_wait.clear();
+  CHECK(count(outcomes({.waves = no_wait.waves(), .kind = kind}, kSeeds), stale) > 0);
+  MessagePassing no_invalidate = test;
+  no_invalidate.invalidate.clear();
+  CHECK(count(outcomes({.waves = no_invalidate.waves(), .kind = kind}, kSeeds), stale) > 0);
+}
+
+// Store buffering: each wave stores its variable and loads the other's.
+std::vector<std::string> store_buffering(const ScopeCode& scope, const std::string& between) {
+  return {store('x', 1, scope.bits) + between + load(0, 'y', scope.bits) + kWait,
+          store('y', 1, scope.bits) + between + load(0, 'x', scope.bits) + kWait};
+}
+bool both_zero(const Outcome& outcome) { return result(outcome, 0, 0) == 0 && result(outcome, 1, 0) == 0; }
+
+TEST_CASE("store buffering: both loads may miss both stores, but not when each waits for its store") {
+  const Apart apart = GENERATE(from_range(kEveryApart));
+  const ScopeCode& scope = scope_for(apart);
+  INFO(name_of(apart));
+  CHECK(count(outcomes({.waves = store_buffering(scope, ""), .apart = apart}, kSeeds), both_zero) > 0);
+  const std::string fence = scope.write_back + kWait + scope.invalidate;
+  CHECK(count(outcomes({.waves = store_buffering(scope, fence), .apart = apart}, kSeeds), both_zero) == 0);
+}
+
+// Load buffering: each wave loads one variable and then stores the other.
+std::vector<std::string> load_buffering(const ScopeCode& scope, const std::string& between) {
+  return {load(0, 'x', scope.bits) + between + store('y', 1, scope.bits) + kWait,
+          load(0, 'y', scope.bits) + between + store('x', 1, scope.bits) + kWait};
+}
+bool both_one(const Outcome& outcome) { return result(outcome, 0, 0) == 1 && result(outcome, 1, 0) == 1; }
+
+TEST_CASE("load buffering: both loads may see the later stores, but not when each store waits for its load") {
+  const Apart apart = GENERATE(from_range(kEveryApart));
+  const ScopeCode& scope = scope_for(apart);
+  INFO(name_of(apart));
+  CHECK(count(outcomes({.waves = load_buffering(scope, ""), .apart = apart}, 3 * kSeeds), both_one) > 0);
+  CHECK(count(outcomes({.waves = load_buffering(scope, release(scope)), .apart = apart}, kSeeds), both_one) == 0);
+}
+
+// Independent reads of independent writes: two writers, two readers that look in opposite orders.
+std::vector<std::string> independent_reads(const ScopeCode& scope, const std::string& warm, const std::string& bits,
+                                           const std::string& between) {
+  return {store('x', 1, scope.bits) + kWait, store('y', 1, scope.bits) + kWait,
+          warm + load(0, 'x', bits) + between + load(1, 'y', bits) + kWait,
+          warm + load(0, 'y', bits) + between + load(1, 'x', bits) + kWait};
+}
+bool readers_disagree(const Outcome& outcome) {
+  return result(outcome, 2, 0) == 1 && result(outcome, 2, 1) == 0 && result(outcome, 3, 0) == 1 &&
+         result(outcome, 3, 1) == 0;
+}
+
+TEST_CASE("independent reads of independent writes disagree only without acquire") {
+  const Apart apart = GENERATE(Apart::kSameXcd, Apart::kOtherXcd, Apart::kOtherDevice);
+  const ScopeCode& scope = scope_for(apart);
+  INFO(name_of(apart));
+  const std::string warm = load(2, 'x') + load(3, 'y') + kWait;
+  CHECK(count(outcomes({.waves = independent_reads(scope, warm, "", kWait), .apart = apart}, 10 * kSeeds),
+              readers_disagree) > 0);
+  CHECK(count(outcomes({.waves = independent_reads(scope, warm, scope.bits, acquire(scope)), .apart = apart}, kSeeds),
+              readers_disagree) == 0);
+}
+
+TEST_CASE("coherence: two loads of one variable never see a new value and then an old one") {
+  const Apart apart = GENERATE(from_range(kEveryApart));
+  const ScopeCode& scope = scope_for(apart);
+  for (const std::string& between : {std::string(), kWait}) {
+    const Litmus litmus{.waves = {store('x', 1, scope.bits) + store('x', 2, scope.bits),
+                                  load(0, 'x', scope.bits) + between + load(1, 'x', scope.bits) + between +
+                                      load(2, 'x', scope.bits) + kWait},
+                        .apart = apart};
+    const auto seen = outcomes(litmus, kSeeds);
+    INFO(name_of(apart));
+    CHECK(count(seen, [](const Outcome& outcome) {
+            return result(outcome, 1, 0) > result(outcome, 1, 1) || result(outcome, 1, 1) > result(outcome, 1, 2);
+          }) == 0);
+    CHECK(seen.size() > 1);
+  }
+}
+
+TEST_CASE("coherence: a wave sees its own stores in order, and the last one stays, without any wait") {
+  const ScopeCode none{};
+  for (const ScopeCode* scope : {&none, &workgroup_scope(), &agent_scope(), &system_scope()}) {
+    const Litmus litmus{.waves = {store('x', 1, scope->bits) + load(0, 'x', scope->bits) + store('x', 2, scope->bits) +
+                                      store('x', 3, scope->bits) + load(1, 'x', scope->bits) + kWait + load(2, 'x') + kWait,
+                                  ""}};
+    INFO("scope " << scope->name);
+    CHECK(count(outcomes(litmus, kSeeds), [](const Outcome& outcome) {
+            return result(outcome, 0, 0) == 1 && result(outcome, 0, 1) == 3 && result(outcome, 0, 2) == 3;
+          }) == kSeeds);
+  }
+}
+
+TEST_CASE("release sequence: a read-modify-write between release and acquire keeps the order") {
+  const Apart apart = GENERATE(from_range(kEveryApart));
+  const ScopeCode& scope = scope_for(apart);
+  const std::string link = poll('y', 1, scope.bits) + add('y', 1, scope.atomic_bits) + kWait;
+  const std::string reader = load(2, 'x') + kWait + poll('y', 2, scope.bits) + scope.invalidate + load(0, 'x') + kWait;
+  const auto stale_reader = [](const Outcome& outcome) {
+    return result(outcome, 2, 3) == 0 && result(outcome, 2, 0) == 0;
+  };
+  INFO(name_of(apart));
+  const auto seen = outcomes({.waves = {store('x', 1) + release(scope) + store('y', 1, scope.bits), link, reader}, .apart = apart},
+                             kSeeds);
+  CHECK(count(seen, stale_reader) == 0);
+  CHECK(count(seen, [](const Outcome& outcome) { return result(outcome, 2, 3) == 1; }) == 0);
+  const auto unreleased =
+      outcomes({.waves = {store('x', 1) + store('y', 1, scope.bits), link, reader}, .apart = apart}, kSeeds);
+  CHECK(count(unreleased, stale_reader) > 0);
+}
+
+TEST_CASE("atomic additions from everywhere are all counted, and a plain store before them is not lost") {
+  const Apart apart = GENERATE(from_range(kEveryApart));
+  const ScopeCode& scope = scope_for(apart);
+  const std::string twice = add('x', 1, scope.atomic_bits) + add('x', 1, scope.atomic_bits);
+  const std::string last = twice + kWait + poll('x', 6, scope.bits) + load(0, 'x', scope.bits) + kWait;
+  INFO(name_of(apart));
+  CHECK(count(outcomes({.waves = {last, twice, twice}, .apart = apart}, kSeeds), [](const Outcome& outcome) {
+          return result(outcome, 0, 0) == 6 && result(outcome, 0, 3) == 0;
+        }) == kSeeds);
+  const Litmus alone{.waves = {store('x', 5) + add('x', 1) + load(0, 'x') + kWait}, .apart = Apart::kOtherXcd};
+  CHECK(count(outcomes(alone, kSeeds), [](const Outcome& outcome) { return outcome[0] == 6; }) == kSeeds);
+}
+
+TEST_CASE("the scalar cache is cleared by s_dcache_inv, not by buffer_inv") {
+  const auto reader = [](const std::string& clear) {
+    return "  s_load_dword s12, s[4:5], 0x0\n  s_waitcnt lgkmcnt(0)\n" + poll('y', 1, "sc1") + clear +
+           "  s_load_dword s12, s[4:5], 0x0\n  s_waitcnt lgkmcnt(0)\n  v_mov_b32 v20, s12\n";
+  };
+  const std::string writer = store('x', 1) + release(agent_scope()) + store('y', 1, "sc1");
+  CHECK(count(outcomes({.waves = {writer, reader("buffer_inv sc1\n")}}, kSeeds), stale) > 0);
+  CHECK(count(outcomes({.waves = {writer, reader("buffer_inv sc1\n s_dcache_inv\n")}}, kSeeds), stale) == 0);
+}
+
+TEST_CASE("a seed gives the same outcomes again, other seeds give others") {
+  const Litmus litmus{.waves = store_buffering(agent_scope(), ""), .apart = Apart::kOtherXcd};
+  const auto first = outcomes(litmus, kSeeds);
+  CHECK(first == outcomes(litmus, kSeeds));
+  CHECK(first.size() >= 3);
+}
+
+}  // namespace
+}  // namespace monojit::emulator::test
