@@ -1,51 +1,11 @@
 // The HIP functions of libmonojit_hip_emulator.so as a host program sees them.
-#include <cstring>
-#include <string>
-#include <vector>
-
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-#include <hip/hip_runtime_api.h>
-
-#include "runtime/emulator/emulator.h"
-#include "tests/emulator/assemble.h"
+#include "tests/emulator/hip_fixture.h"
 
 namespace monojit::emulator::test {
 namespace {
 
-using Catch::Matchers::ContainsSubstring;
-
-// Scales n words by the second argument: out[i] = in[i] * factor.
-KernelText scale_kernel() {
-  return {.name = "scale",
-          .body = R"(
-  s_load_dwordx4 s[4:7], s[0:1], 0x0
-  s_load_dword s8, s[0:1], 0x10
-  s_lshl_b32 s3, s2, 6
-  v_add_u32 v1, s3, v0
-  v_lshlrev_b32 v1, 2, v1
-  s_waitcnt lgkmcnt(0)
-  global_load_dword v2, v1, s[4:5]
-  s_waitcnt vmcnt(0)
-  v_mul_lo_u32 v2, v2, s8
-  global_store_dword v1, v2, s[6:7]
-)",
-          .arguments = 3};
-}
-
-struct Loaded {
-  hipModule_t module = nullptr;
-  hipFunction_t function = nullptr;
-  Loaded() {
-    const auto object = assemble(scale_kernel());
-    REQUIRE(hipModuleLoadData(&module, object.data()) == hipSuccess);
-    REQUIRE(hipModuleGetFunction(&function, module, "scale") == hipSuccess);
-  }
-  ~Loaded() { CHECK(hipModuleUnload(module) == hipSuccess); }
-};
-
 TEST_CASE("a module is loaded, launched both ways and its result copied back") {
-  Loaded loaded;
+  LoadedKernel loaded(scale_kernel());
   constexpr std::uint32_t kCount = 256;
   std::vector<std::uint32_t> in(kCount), out(kCount);
   for (std::uint32_t i = 0; i < kCount; ++i) in[i] = i;
@@ -59,7 +19,7 @@ TEST_CASE("a module is loaded, launched both ways and its result copied back") {
 
   std::uint64_t factor = 3;
   void* pointers[] = {&din, &dout, &factor};
-  REQUIRE(hipModuleLaunchKernel(loaded.function, kCount / 64, 1, 1, 64, 1, 1, 0, stream, pointers, nullptr) ==
+  REQUIRE(hipModuleLaunchKernel(loaded.function(), kCount / 64, 1, 1, 64, 1, 1, 0, stream, pointers, nullptr) ==
           hipSuccess);
   REQUIRE(hipStreamSynchronize(stream) == hipSuccess);
   REQUIRE(hipMemcpyDtoH(out.data(), dout, kCount * 4) == hipSuccess);
@@ -72,12 +32,13 @@ TEST_CASE("a module is loaded, launched both ways and its result copied back") {
   std::size_t bytes = sizeof packed;
   void* extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
                    HIP_LAUNCH_PARAM_END};
-  REQUIRE(hipModuleLaunchKernel(loaded.function, kCount / 64, 1, 1, 64, 1, 1, 0, stream, nullptr, extra) == hipSuccess);
+  REQUIRE(hipModuleLaunchKernel(loaded.function(), kCount / 64, 1, 1, 64, 1, 1, 0, stream, nullptr, extra) ==
+          hipSuccess);
   REQUIRE(hipMemcpyAsync(out.data(), dout, kCount * 4, hipMemcpyDeviceToHost, stream) == hipSuccess);
   for (std::uint32_t i = 0; i < kCount; ++i) REQUIRE(out[i] == 5 * i);
 
   bytes = 16;
-  CHECK(hipModuleLaunchKernel(loaded.function, 1, 1, 1, 64, 1, 1, 0, stream, nullptr, extra) == hipErrorInvalidValue);
+  CHECK(hipModuleLaunchKernel(loaded.function(), 1, 1, 1, 64, 1, 1, 0, stream, nullptr, extra) == hipErrorInvalidValue);
   CHECK_THAT(std::string(monojitEmulatorLastFault()),
              ContainsSubstring("launch of scale: 16 bytes of arguments, where the kernel takes 24"));
   CHECK(hipStreamDestroy(stream) == hipSuccess);
@@ -87,10 +48,10 @@ TEST_CASE("a module is loaded, launched both ways and its result copied back") {
 }
 
 TEST_CASE("a faulting kernel makes synchronisation fail, with the text, until a launch succeeds") {
-  Loaded loaded;
+  LoadedKernel loaded(scale_kernel());
   std::uint64_t null = 0, factor = 1;
   void* pointers[] = {&null, &null, &factor};
-  REQUIRE(hipModuleLaunchKernel(loaded.function, 1, 1, 1, 64, 1, 1, 0, nullptr, pointers, nullptr) == hipSuccess);
+  REQUIRE(hipModuleLaunchKernel(loaded.function(), 1, 1, 1, 64, 1, 1, 0, nullptr, pointers, nullptr) == hipSuccess);
   CHECK(hipDeviceSynchronize() == hipErrorIllegalAddress);
   CHECK_THAT(std::string(monojitEmulatorLastFault()),
              ContainsSubstring("kernel scale: load of 4 bytes at 0x0 by lane 0"));
@@ -101,22 +62,22 @@ TEST_CASE("a faulting kernel makes synchronisation fail, with the text, until a 
   void* buffer = nullptr;
   REQUIRE(hipMalloc(&buffer, 256) == hipSuccess);
   void* good[] = {&buffer, &buffer, &factor};
-  REQUIRE(hipModuleLaunchKernel(loaded.function, 1, 1, 1, 64, 1, 1, 0, nullptr, good, nullptr) == hipSuccess);
+  REQUIRE(hipModuleLaunchKernel(loaded.function(), 1, 1, 1, 64, 1, 1, 0, nullptr, good, nullptr) == hipSuccess);
   CHECK(hipDeviceSynchronize() == hipSuccess);
   CHECK(hipFree(buffer) == hipSuccess);
 }
 
 TEST_CASE("bad images, names and handles give HIP's codes") {
-  Loaded loaded;
+  LoadedKernel loaded(scale_kernel());
   hipModule_t module = nullptr;
   hipFunction_t function = nullptr;
   const std::string text(200, 'x');
   CHECK(hipModuleLoadData(&module, text.data()) == hipErrorInvalidImage);
   CHECK(hipModuleLoadData(&module, nullptr) == hipErrorInvalidValue);
   CHECK(hipModuleLoadData(&module, assemble({.body = "", .arch = "gfx942"}).data()) == hipErrorNoBinaryForGpu);
-  CHECK(hipModuleGetFunction(&function, loaded.module, "scales") == hipErrorNotFound);
+  CHECK(hipModuleGetFunction(&function, loaded.module(), "scales") == hipErrorNotFound);
   CHECK(hipModuleGetFunction(&function, nullptr, "scale") == hipErrorInvalidValue);
-  CHECK(hipModuleLaunchKernel(loaded.function, 0, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr) ==
+  CHECK(hipModuleLaunchKernel(loaded.function(), 0, 1, 1, 64, 1, 1, 0, nullptr, nullptr, nullptr) ==
         hipErrorInvalidValue);
   CHECK(hipSetDevice(1) == hipErrorInvalidDevice);
   CHECK(std::string(hipGetErrorName(hipErrorIllegalAddress)) == "hipErrorIllegalAddress");
@@ -131,22 +92,22 @@ TEST_CASE("the device says what it is and how many workgroups fit") {
   CHECK_THAT(std::string(properties.gcnArchName), ContainsSubstring("gfx950"));
   CHECK(properties.multiProcessorCount == 256);
   CHECK(properties.sharedMemPerBlock == 160 * 1024);
-  Loaded loaded;
+  LoadedKernel loaded(scale_kernel());
   int blocks = 0;
-  REQUIRE(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, loaded.function, 512, 0) == hipSuccess);
+  REQUIRE(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, loaded.function(), 512, 0) == hipSuccess);
   CHECK(blocks == 3);  // 96 SGPRs and six special ones: seven waves a SIMD
-  REQUIRE(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, loaded.function, 512, 81 * 1024) == hipSuccess);
+  REQUIRE(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, loaded.function(), 512, 81 * 1024) == hipSuccess);
   CHECK(blocks == 1);
 }
 
 TEST_CASE("counters count and options that come too late are refused") {
-  Loaded loaded;
+  LoadedKernel loaded(scale_kernel());
   void* buffer = nullptr;
   std::uint64_t factor = 1;
   REQUIRE(hipMalloc(&buffer, 256) == hipSuccess);
   monojitEmulatorResetCounters();
   void* pointers[] = {&buffer, &buffer, &factor};
-  REQUIRE(hipModuleLaunchKernel(loaded.function, 1, 1, 1, 64, 1, 1, 0, nullptr, pointers, nullptr) == hipSuccess);
+  REQUIRE(hipModuleLaunchKernel(loaded.function(), 1, 1, 1, 64, 1, 1, 0, nullptr, pointers, nullptr) == hipSuccess);
   MonojitEmulatorCounters counters{};
   CHECK(monojitEmulatorCounters(&counters) == 1);
   counters.struct_bytes = sizeof counters;

@@ -30,7 +30,6 @@ void add(LaunchReport& sum, const LaunchReport& report) {
 Engine::Engine(const Settings& settings, Allocations& allocations) : scheduler_(settings, allocations) {
   scheduler_.set_outside([this] { return outside(); });
   thread_ = std::thread([this] { serve(); });
-  host_thread_ = std::thread([this] { serve_host_calls(); });
 }
 
 Engine::~Engine() { stop(); }
@@ -47,7 +46,7 @@ void Engine::stop() {
   }
   thread_.join();
   // A host call may wait for ever.
-  host_thread_.detach();
+  for (std::thread& thread : host_threads_) thread.detach();
 }
 
 TicketPtr Engine::submit(Operation operation) {
@@ -100,6 +99,8 @@ void Engine::begin(Lock& lock, const WorkPtr& work) {
   }
   if (std::holds_alternative<HostCall>(work->operation.work)) {
     host_calls_.push_back(work);
+    // One call may wait for what another one does.
+    if (idle_host_threads_ < host_calls_.size()) host_threads_.emplace_back([this] { serve_host_calls(); });
     return host_wakes_.notify_one();
   }
   finish(work);
@@ -228,7 +229,9 @@ Outside Engine::outside() {
 void Engine::serve_host_calls() {
   Lock lock(mutex_);
   for (;;) {
+    ++idle_host_threads_;
     host_wakes_.wait(lock, [&] { return stop_ || !host_calls_.empty(); });
+    --idle_host_threads_;
     if (stop_) return;
     const WorkPtr work = host_calls_.front();
     host_calls_.pop_front();

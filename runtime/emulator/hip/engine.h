@@ -93,7 +93,7 @@ class Engine {
 
   std::mutex mutex_;
   std::condition_variable wakes_;       ///< the engine's thread
-  std::condition_variable host_wakes_;  ///< the thread of host calls
+  std::condition_variable host_wakes_;  ///< the threads of host calls
   std::condition_variable ends_;        ///< hosts that wait
   std::condition_variable pauses_change_;
   std::map<u64, WorkPtr> ready_;
@@ -112,7 +112,8 @@ class Engine {
   bool stop_ = false;
   Scheduler scheduler_;
   std::thread thread_;
-  std::thread host_thread_;
+  std::vector<std::thread> host_threads_;  ///< as many as there were calls at once
+  std::size_t idle_host_threads_ = 0;
 };
 
 }  // namespace monojit::emulator

@@ -1,96 +1,99 @@
-// HIP: memory. Device memory is host memory, so copies are plain.
-#include <cstring>
+// HIP: memory is made and freed. Device memory is host memory, so every pointer is good on both sides.
+#include "runtime/emulator/hip/memory.h"
+
+#include <algorithm>
 
 #include <fmt/format.h>
 
+#include "runtime/emulator/hip/capture.h"
+#include "runtime/emulator/hip/graph_memory.h"
+#include "runtime/emulator/hip/pools.h"
 #include "runtime/emulator/hip/runtime.h"
 
-using monojit::emulator::Allocation;
-using monojit::emulator::Allocations;
-using monojit::emulator::Failure;
-using monojit::emulator::FailureKind;
+namespace monojit::emulator {
+namespace {
+
+[[noreturn]] void refuse_free(const char* call, const void* pointer) {
+  throw Failure(FailureKind::kInvalidValue,
+                fmt::format("{}: {} is not the start of a live allocation: {}", call, pointer,
+                            Runtime::get().allocations().snapshot()->describe(reinterpret_cast<u64>(pointer))));
+}
+
+}  // namespace
+
+void* allocate_memory(const char* call, std::size_t bytes, MemoryOrigin origin) {
+  Captures::get().forbid(call);
+  if (bytes == 0) return nullptr;
+  Runtime& runtime = Runtime::get();
+  origin.device = current_device();
+  const u64 total = runtime.settings().chip.memory_bytes;
+  const u64 left = total - std::min(total, runtime.memory().used(origin.device));
+  if (!origin.host && bytes > left) {
+    throw Failure(FailureKind::kOutOfMemory, fmt::format("{} of {} bytes, where device {} has {} of its {} left", call,
+                                                         bytes, origin.device, left, total));
+  }
+  return runtime.memory().make(bytes, origin);
+}
+
+void free_memory(const char* call, void* pointer, bool want_host) {
+  if (pointer == nullptr) return;
+  Captures::get().forbid(call);
+  Runtime& runtime = Runtime::get();
+  const MemoryBlock found = runtime.memory().at(pointer);
+  if (!found.begins_at(pointer) || found.code) refuse_free(call, pointer);
+  if (found.origin.host != want_host) {
+    throw Failure(FailureKind::kInvalidValue,
+                  fmt::format("{}: {} is {} memory: use {}", call, pointer, found.origin.host ? "host" : "device",
+                              found.origin.host ? "hipHostFree" : "hipFree"));
+  }
+  if (GraphMemory::owns(pointer)) return;  // it goes with its graphs
+  runtime.engine().drain();
+  note_pool_free(pointer);
+  if (!runtime.memory().release(pointer)) refuse_free(call, pointer);
+}
+
+void release_queued(void* pointer) {
+  if (GraphMemory::owns(pointer)) return;
+  note_pool_free(pointer);
+  if (!Runtime::get().memory().release(pointer)) refuse_free("hipFreeAsync", pointer);
+}
+
+}  // namespace monojit::emulator
+
+using monojit::emulator::allocate_memory;
+using monojit::emulator::current_device;
+using monojit::emulator::free_memory;
 using monojit::emulator::guarded;
+using monojit::emulator::MemoryKind;
+using monojit::emulator::refuse_value;
 using monojit::emulator::require;
 using monojit::emulator::Runtime;
-using monojit::emulator::Streams;
-using monojit::emulator::u64;
 
 namespace {
 
-void allocate(void** pointer, std::size_t bytes, Allocations::Use use) {
-  require(pointer, "pointer");
-  *pointer = nullptr;
-  if (bytes == 0) return;
-  Runtime& runtime = Runtime::get();
-  if (bytes > runtime.settings().chip.memory_bytes) {
-    throw Failure(FailureKind::kOutOfMemory, fmt::format("{} bytes, where the emulated device has {}", bytes,
-                                                         runtime.settings().chip.memory_bytes));
-  }
-  *pointer = runtime.allocations().allocate(bytes, use);
-}
+constexpr std::size_t kPitchBytes = 256;
 
-void release(void* pointer) {
-  if (pointer == nullptr) return;
-  Runtime::get().engine().drain();
-  if (!Runtime::get().allocations().release(pointer)) {
-    throw Failure(FailureKind::kInvalidValue, fmt::format("{} is not the start of a live allocation", pointer));
+MemoryKind kind_of(unsigned int flags) {
+  switch (flags) {
+    case hipDeviceMallocDefault:
+    case hipDeviceMallocContiguous:
+      return MemoryKind::kCoarseGrained;
+    case hipDeviceMallocFinegrained:
+      return MemoryKind::kFineGrained;
+    case hipMallocSignalMemory:
+    case hipDeviceMallocUncached:
+      return MemoryKind::kUncached;
+    default:
+      refuse_value(fmt::format("hipExtMallocWithFlags: flags {:#x}", flags));
   }
 }
 
-/// A range that must be device memory: part of one live allocation.
-void require_device_range(const void* pointer, std::size_t bytes, const char* what) {
-  const u64 first = reinterpret_cast<u64>(pointer);
-  const auto list = Runtime::get().allocations().snapshot();
-  if (list->find(first, first + bytes) == nullptr) {
-    throw Failure(FailureKind::kInvalidValue,
-                  fmt::format("{} of {} bytes at {:#x}: {}", what, bytes, first, list->describe(first)));
-  }
-}
-
-bool pinned(const void* pointer, std::size_t bytes) {
-  const u64 first = reinterpret_cast<u64>(pointer);
-  return Runtime::get().allocations().snapshot()->find(first, first + bytes) != nullptr;
-}
-
-void check_copy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
-  require(to, "destination");
-  require(from, "source");
-  const bool to_device = kind == hipMemcpyHostToDevice || kind == hipMemcpyDeviceToDevice;
-  const bool from_device = kind == hipMemcpyDeviceToHost || kind == hipMemcpyDeviceToDevice;
-  if (to_device) require_device_range(to, bytes, "copy to device memory");
-  if (from_device) require_device_range(from, bytes, "copy from device memory");
-}
-
-void copy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
-  Streams& streams = Runtime::get().streams();
-  if (bytes > 0) check_copy(to, from, bytes, kind);
-  streams.run(streams.resolve(nullptr), [=] { std::memmove(to, from, bytes); });
-}
-
-/// The caller may reuse pageable memory at once, so such a copy is waited for, as on hardware.
-void copy_async(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
-  Streams& streams = Runtime::get().streams();
-  ihipStream_t& queue = streams.resolve(stream);
-  if (bytes == 0) return;
-  check_copy(to, from, bytes, kind);
-  const auto work = [=] { std::memmove(to, from, bytes); };
-  if (pinned(to, bytes) && pinned(from, bytes)) {
-    streams.enqueue(queue, {.work = work});
-  } else {
-    streams.run(queue, work);
-  }
-}
-
-void fill(void* pointer, int value, std::size_t bytes, hipStream_t stream, bool wait) {
-  Streams& streams = Runtime::get().streams();
-  ihipStream_t& queue = streams.resolve(stream);
-  if (bytes > 0) require_device_range(pointer, bytes, "fill");
-  const auto work = [=] { std::memset(pointer, value, bytes); };
-  if (wait) {
-    streams.run(queue, work);
-  } else {
-    streams.enqueue(queue, {.work = work});
-  }
+void* allocate_pitched(const char* call, std::size_t* pitch, std::size_t width, std::size_t height) {
+  require(pitch, "pitch");
+  *pitch = (width + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
+  if (height != 0 && *pitch > SIZE_MAX / height)
+    refuse_value(fmt::format("{}: {} rows of {} bytes", call, height, width));
+  return allocate_memory(call, *pitch * height, {});
 }
 
 }  // namespace
@@ -98,81 +101,59 @@ void fill(void* pointer, int value, std::size_t bytes, hipStream_t stream, bool 
 extern "C" {
 
 hipError_t hipMalloc(void** pointer, std::size_t bytes) {
-  return guarded([&] { allocate(pointer, bytes, Allocations::Use::kDevice); });
+  return guarded([&] {
+    require(pointer, "pointer");
+    *pointer = allocate_memory("hipMalloc", bytes, {});
+  });
+}
+
+hipError_t hipExtMallocWithFlags(void** pointer, std::size_t bytes, unsigned int flags) {
+  return guarded([&] {
+    require(pointer, "pointer");
+    const MemoryKind kind = kind_of(flags);
+    if (flags == hipMallocSignalMemory && bytes != sizeof(monojit::emulator::u64))
+      refuse_value(fmt::format("signal memory of {} bytes: it has 8", bytes));
+    *pointer = allocate_memory("hipExtMallocWithFlags", bytes, {.kind = kind, .flags = flags});
+  });
+}
+
+hipError_t hipMallocManaged(void** pointer, std::size_t bytes, unsigned int flags) {
+  return guarded([&] {
+    require(pointer, "pointer");
+    if (flags != hipMemAttachGlobal && flags != hipMemAttachHost)
+      refuse_value(fmt::format("hipMallocManaged: flags {:#x}", flags));
+    if (bytes == 0) refuse_value("hipMallocManaged: 0 bytes");
+    *pointer =
+        allocate_memory("hipMallocManaged", bytes, {.kind = MemoryKind::kFineGrained, .managed = true, .flags = flags});
+  });
+}
+
+hipError_t hipMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
+  return guarded([&] {
+    require(pointer, "pointer");
+    *pointer = allocate_pitched("hipMallocPitch", pitch, width, height);
+  });
+}
+
+hipError_t hipMemAllocPitch(hipDeviceptr_t* pointer, std::size_t* pitch, std::size_t width, std::size_t height,
+                            unsigned int) {
+  return guarded([&] {
+    require(pointer, "pointer");
+    *pointer = allocate_pitched("hipMemAllocPitch", pitch, width, height);
+  });
 }
 
 hipError_t hipFree(void* pointer) {
-  return guarded([&] { release(pointer); });
-}
-
-hipError_t hipHostMalloc(void** pointer, std::size_t bytes, unsigned int) {
-  return guarded([&] { allocate(pointer, bytes, Allocations::Use::kHost); });
-}
-
-hipError_t hipHostFree(void* pointer) {
-  return guarded([&] { release(pointer); });
+  return guarded([&] { free_memory("hipFree", pointer, false); });
 }
 
 hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total) {
   return guarded([&] {
-    require(free, "free");
-    require(total, "total");
-    *total = Runtime::get().settings().chip.memory_bytes;
-    std::size_t used = 0;
-    for (const Allocation& range : Runtime::get().allocations().snapshot()->live)
-      used += range.host ? 0 : range.end - range.begin;
-    *free = *total > used ? *total - used : 0;
-  });
-}
-
-hipError_t hipMemcpy(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind) {
-  return guarded([&] { copy(to, from, bytes, kind); });
-}
-
-hipError_t hipMemcpyAsync(void* to, const void* from, std::size_t bytes, hipMemcpyKind kind, hipStream_t stream) {
-  return guarded([&] { copy_async(to, from, bytes, kind, stream); });
-}
-
-hipError_t hipMemcpyHtoD(hipDeviceptr_t to, const void* from, std::size_t bytes) {
-  return guarded([&] { copy(to, from, bytes, hipMemcpyHostToDevice); });
-}
-
-hipError_t hipMemcpyDtoH(void* to, hipDeviceptr_t from, std::size_t bytes) {
-  return guarded([&] { copy(to, from, bytes, hipMemcpyDeviceToHost); });
-}
-
-hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from, std::size_t bytes) {
-  return guarded([&] { copy(to, from, bytes, hipMemcpyDeviceToDevice); });
-}
-
-hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, const void* from, std::size_t bytes, hipStream_t stream) {
-  return guarded([&] { copy_async(to, from, bytes, hipMemcpyHostToDevice, stream); });
-}
-
-hipError_t hipMemcpyDtoHAsync(void* to, hipDeviceptr_t from, std::size_t bytes, hipStream_t stream) {
-  return guarded([&] { copy_async(to, from, bytes, hipMemcpyDeviceToHost, stream); });
-}
-
-hipError_t hipMemset(void* pointer, int value, std::size_t bytes) {
-  return guarded([&] { fill(pointer, value, bytes, nullptr, true); });
-}
-
-hipError_t hipMemsetAsync(void* pointer, int value, std::size_t bytes, hipStream_t stream) {
-  return guarded([&] { fill(pointer, value, bytes, stream, false); });
-}
-
-hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
-  return guarded([&] {
-    require(attributes, "attributes");
-    std::memset(attributes, 0, sizeof *attributes);
-    const u64 address = reinterpret_cast<u64>(pointer);
-    const auto list = Runtime::get().allocations().snapshot();
-    const Allocation* const found = list->find(address, address + 1);
-    attributes->type = found == nullptr ? hipMemoryTypeUnregistered
-                       : found->host    ? hipMemoryTypeHost
-                                        : hipMemoryTypeDevice;
-    attributes->devicePointer = found == nullptr ? nullptr : const_cast<void*>(pointer);
-    attributes->hostPointer = found != nullptr && found->host ? const_cast<void*>(pointer) : nullptr;
+    Runtime& runtime = Runtime::get();
+    const std::size_t all = runtime.settings().chip.memory_bytes;
+    const std::size_t used = runtime.memory().used(current_device());
+    if (free != nullptr) *free = all > used ? all - used : 0;
+    if (total != nullptr) *total = all;
   });
 }
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/emulator/code/offload_bundle.h"
+
 namespace monojit::emulator {
 namespace {
 
@@ -19,8 +21,6 @@ Configuration& configuration() {
   return *instance;
 }
 
-thread_local hipError_t last_error = hipSuccess;
-thread_local std::string fault_text;
 thread_local u32 thread_device = 0;
 
 }  // namespace
@@ -67,9 +67,8 @@ void Runtime::set_option(std::string_view name, std::string_view value) {
 
 hipModule_t Runtime::load(const void* image) {
   auto handle = std::make_unique<ihipModule_t>();
-  const u64 bytes = elf_file_bytes(image);
-  handle->module = std::make_unique<Module>(std::span(static_cast<const u8*>(image), bytes), settings_.chip,
-                                            allocations_, current_device());
+  handle->module =
+      std::make_unique<Module>(code_object_in(image, settings_.chip), settings_.chip, allocations_, current_device());
   const std::lock_guard lock(handle_mutex_);
   modules_.insert(handle.get());
   return handle.release();
@@ -103,20 +102,6 @@ hipFunction_t Runtime::function(hipModule_t module, const char* name) {
   return reinterpret_cast<hipFunction_t>(const_cast<Kernel*>(&kernel));
 }
 
-void Runtime::launch(LaunchRequest request, hipStream_t handle) {
-  ihipStream_t& stream = streams_.resolve(handle);
-  const u32 device = request.kernel->module->device();
-  if (device != stream.device) {
-    throw Failure(FailureKind::kInvalidValue,
-                  fmt::format("launch of {}: its module was loaded on device {}, the stream belongs to device {}",
-                              request.kernel->name, device, stream.device));
-  }
-  check_launch(request, settings_.chip);
-  request.device = device;
-  request.priority = stream.priority;
-  streams_.enqueue(stream, {.work = std::move(request)});
-}
-
 void Runtime::synchronize() { engine_.wait_device(current_device()); }
 
 MonojitEmulatorCounters Runtime::counters() {
@@ -145,53 +130,11 @@ u32 current_device() { return thread_device; }
 u32 checked_device(int device) {
   const u32 count = Runtime::get().settings().devices;
   if (device >= 0 && static_cast<u32>(device) < count) return static_cast<u32>(device);
-  throw Failure(FailureKind::kInvalidValue,
-                count == 1 ? fmt::format("device {}: the emulator has one, device 0", device)
-                           : fmt::format("device {}: the emulator has devices 0..{}", device, count - 1));
+  throw HipError(hipErrorInvalidDevice,
+                 count == 1 ? fmt::format("device {}: the emulator has one, device 0", device)
+                            : fmt::format("device {}: the emulator has devices 0..{}", device, count - 1));
 }
 
 void set_current_device(u32 device) { thread_device = device; }
-
-hipError_t error_code(FailureKind kind) {
-  switch (kind) {
-    case FailureKind::kInvalidValue:
-      return hipErrorInvalidValue;
-    case FailureKind::kInvalidImage:
-      return hipErrorInvalidImage;
-    case FailureKind::kWrongChip:
-      return hipErrorNoBinaryForGpu;
-    case FailureKind::kNotFound:
-      return hipErrorNotFound;
-    case FailureKind::kOutOfMemory:
-      return hipErrorOutOfMemory;
-    case FailureKind::kInvalidLaunch:
-      return hipErrorInvalidConfiguration;
-    case FailureKind::kNotCoResident:
-      return hipErrorCooperativeLaunchTooLarge;
-    case FailureKind::kIllegalAddress:
-      return hipErrorIllegalAddress;
-    case FailureKind::kIllegalInstruction:
-      return hipErrorLaunchFailure;
-    case FailureKind::kDeadlock:
-      return hipErrorLaunchTimeOut;
-    case FailureKind::kTrap:
-      return hipErrorAssert;
-    case FailureKind::kNotInitialized:
-      return hipErrorNotInitialized;
-  }
-  return hipErrorUnknown;
-}
-
-hipError_t remember_error(hipError_t code, const std::string& text) {
-  last_error = code;
-  fault_text = text;
-  return code;
-}
-
-hipError_t take_last_error() { return std::exchange(last_error, hipSuccess); }
-hipError_t peek_last_error() { return last_error; }
-const std::string& last_fault_text() { return fault_text; }
-
-void refuse_null(const char* name) { throw Failure(FailureKind::kInvalidValue, fmt::format("{} is null", name)); }
 
 }  // namespace monojit::emulator

@@ -14,7 +14,8 @@
 #include "runtime/emulator/emulator.h"
 #include "runtime/emulator/failure.h"
 #include "runtime/emulator/hip/engine.h"
-#include "runtime/emulator/hip/host_activity.h"
+#include "runtime/emulator/hip/errors.h"
+#include "runtime/emulator/hip/memory_table.h"
 #include "runtime/emulator/hip/stream.h"
 #include "runtime/emulator/memory/allocations.h"
 #include "runtime/emulator/settings.h"
@@ -36,6 +37,7 @@ class Runtime {
 
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] Allocations& allocations() { return allocations_; }
+  [[nodiscard]] MemoryTable& memory() { return memory_; }
   [[nodiscard]] const Decoder& decoder() const { return decoder_; }
   [[nodiscard]] HostIsa host_isa() const { return isa_; }
   [[nodiscard]] Engine& engine() { return engine_; }
@@ -49,9 +51,6 @@ class Runtime {
   [[nodiscard]] const Kernel& kernel_of(hipFunction_t handle);
   [[nodiscard]] hipFunction_t function(hipModule_t module, const char* name);
 
-  /// Checks the launch and queues it on the stream. Throws Failure if kernel, chip or stream can't take it; what goes
-  /// wrong later is thrown by whoever synchronises.
-  void launch(LaunchRequest request, hipStream_t stream);
   /// Until the current device has done all its work. Throws the failure of a launch, if there was one.
   void synchronize();
 
@@ -64,6 +63,7 @@ class Runtime {
   Settings settings_;
   HostIsa isa_;
   Allocations allocations_;
+  MemoryTable memory_{allocations_};
   Decoder decoder_;
   Engine engine_;
   Streams streams_;
@@ -74,39 +74,8 @@ class Runtime {
 
 /// The calling thread's device (hipSetDevice).
 [[nodiscard]] u32 current_device();
-/// Throws Failure (kInvalidValue) naming the devices there are.
+/// Throws HipError (hipErrorInvalidDevice) naming the devices there are.
 [[nodiscard]] u32 checked_device(int device);
 void set_current_device(u32 device);
-
-[[nodiscard]] hipError_t error_code(FailureKind kind);
-/// Remembers the calling thread's error and its text; returns `code`.
-hipError_t remember_error(hipError_t code, const std::string& text);
-[[nodiscard]] hipError_t take_last_error();
-[[nodiscard]] hipError_t peek_last_error();
-[[nodiscard]] const std::string& last_fault_text();
-
-/// Runs the body of a HIP function and turns what it throws into an error code.
-template <class Body>
-hipError_t guarded(Body body) {
-  const HostActivity::Call call;
-  try {
-    body();
-    return hipSuccess;
-  } catch (const Failure& failure) {
-    return remember_error(error_code(failure.kind()), failure.what());
-  } catch (const std::bad_alloc&) {
-    return remember_error(hipErrorOutOfMemory, "the host is out of memory");
-  } catch (const std::exception& error) {
-    return remember_error(hipErrorUnknown, error.what());
-  }
-}
-
-[[noreturn]] void refuse_null(const char* name);
-
-/// Throws Failure (kInvalidValue) naming the argument if it is null.
-template <class T>
-void require(const T* argument, const char* name) {
-  if (argument == nullptr) refuse_null(name);
-}
 
 }  // namespace monojit::emulator

@@ -3,18 +3,25 @@
 
 #include <fmt/format.h>
 
+#include "runtime/emulator/hip/capture.h"
 #include "runtime/emulator/hip/event.h"
 #include "runtime/emulator/hip/runtime.h"
 
+using monojit::emulator::Captures;
+using monojit::emulator::checked_event;
 using monojit::emulator::current_device;
 using monojit::emulator::Failure;
 using monojit::emulator::FailureKind;
 using monojit::emulator::guarded;
+using monojit::emulator::HipError;
 using monojit::emulator::HostCall;
-using monojit::emulator::remember_error;
+using monojit::emulator::HostWork;
+using monojit::emulator::refuse_value;
 using monojit::emulator::require;
 using monojit::emulator::Runtime;
 using monojit::emulator::Streams;
+using monojit::emulator::submit;
+using monojit::emulator::WaitWork;
 
 namespace {
 
@@ -74,10 +81,19 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device) {
   });
 }
 
+hipError_t hipStreamGetId(hipStream_t stream, unsigned long long* number) {
+  return guarded([&] {
+    require(number, "streamId");
+    *number = reinterpret_cast<unsigned long long>(&Runtime::get().streams().resolve(stream));
+  });
+}
+
 hipError_t hipStreamDestroy(hipStream_t stream) {
   return guarded([&] {
     require(stream, "stream");
-    Runtime::get().streams().destroy(stream);
+    Streams& streams = Runtime::get().streams();
+    Captures::get().forbid_on(streams.resolve(stream), "hipStreamDestroy");
+    streams.destroy(stream);
   });
 }
 
@@ -85,33 +101,36 @@ hipError_t hipStreamSynchronize(hipStream_t stream) {
   return guarded([&] {
     Runtime& runtime = Runtime::get();
     ihipStream_t& queue = runtime.streams().resolve(stream);
+    Captures::get().forbid_on(queue, "hipStreamSynchronize");
     runtime.engine().wait(queue.device, runtime.streams().tail(queue));
   });
 }
 
 hipError_t hipStreamQuery(hipStream_t stream) {
-  bool done = false;
-  const hipError_t error = guarded([&] {
+  return guarded([&] {
     Runtime& runtime = Runtime::get();
     ihipStream_t& queue = runtime.streams().resolve(stream);
-    done = runtime.engine().query(queue.device, runtime.streams().tail(queue));
+    Captures::get().forbid_on(queue, "hipStreamQuery");
+    if (!runtime.engine().query(queue.device, runtime.streams().tail(queue)))
+      throw HipError(hipErrorNotReady, "the stream has work left");
   });
-  return error != hipSuccess || done ? error : hipErrorNotReady;
 }
 
-hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int) {
+hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned int flags) {
   return guarded([&] {
-    require(event, "event");
-    Streams& streams = Runtime::get().streams();
-    streams.enqueue(streams.resolve(stream), {.after = {event->recorded()}});
+    if (flags > hipEventWaitExternal) refuse_value(fmt::format("event wait flags {:#x}", flags));
+    const bool external = flags == hipEventWaitExternal;
+    if (external &&
+        Captures::get().take_as_node(Runtime::get().streams().resolve(stream), WaitWork{checked_event(event)}))
+      return;
+    submit(stream, WaitWork{checked_event(event)});
   });
 }
 
 hipError_t hipLaunchHostFunc(hipStream_t stream, hipHostFn_t function, void* data) {
   return guarded([&] {
     require(reinterpret_cast<const void*>(function), "function");
-    Streams& streams = Runtime::get().streams();
-    streams.enqueue(streams.resolve(stream), {.work = HostCall{[=] { function(data); }}});
+    submit(stream, HostWork{function, data});
   });
 }
 
@@ -119,7 +138,9 @@ hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback
   return guarded([&] {
     require(reinterpret_cast<const void*>(callback), "callback");
     Streams& streams = Runtime::get().streams();
-    streams.enqueue(streams.resolve(stream), {.work = HostCall{[=] { callback(stream, hipSuccess, data); }}});
+    ihipStream_t& queue = streams.resolve(stream);
+    Captures::get().forbid_on(queue, "hipStreamAddCallback");
+    streams.enqueue(queue, {.work = HostCall{[=] { callback(stream, hipSuccess, data); }}});
   });
 }
 

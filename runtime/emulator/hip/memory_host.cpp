@@ -1,0 +1,85 @@
+// HIP: pinned host memory.
+#include <fmt/format.h>
+
+#include "runtime/emulator/hip/memory.h"
+#include "runtime/emulator/hip/runtime.h"
+
+using monojit::emulator::allocate_memory;
+using monojit::emulator::free_memory;
+using monojit::emulator::guarded;
+using monojit::emulator::MemoryBlock;
+using monojit::emulator::MemoryKind;
+using monojit::emulator::refuse_value;
+using monojit::emulator::require;
+using monojit::emulator::Runtime;
+
+namespace {
+
+constexpr unsigned int kKnownHostFlags = hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined |
+                                         hipHostMallocUncached | hipHostMallocNumaUser | hipHostMallocCoherent |
+                                         hipHostMallocNonCoherent;
+/// Coherent is the default, as on the chips.
+MemoryKind host_kind(unsigned int flags) {
+  if ((flags & ~kKnownHostFlags) != 0) refuse_value(fmt::format("hipHostMalloc: flags {:#x}", flags));
+  const bool coherent = (flags & hipHostMallocCoherent) != 0, lax = (flags & hipHostMallocNonCoherent) != 0;
+  if (coherent && lax) refuse_value("hipHostMalloc: both coherent and non-coherent memory is asked for");
+  if ((flags & hipHostMallocUncached) != 0) return MemoryKind::kUncached;
+  return lax ? MemoryKind::kCoarseGrained : MemoryKind::kFineGrained;
+}
+
+hipError_t allocate_host(const char* call, void** pointer, std::size_t bytes, unsigned int flags) {
+  return guarded([&] {
+    require(pointer, "pointer");
+    *pointer = allocate_memory(call, bytes, {.kind = host_kind(flags), .host = true, .flags = flags});
+  });
+}
+
+MemoryBlock host_allocation(const char* call, const void* pointer) {
+  require(pointer, "pointer");
+  const MemoryBlock found = Runtime::get().memory().at(pointer);
+  if (!found.origin.host && !found.origin.managed)
+    refuse_value(fmt::format("{}: {} is not pinned host memory", call, pointer));
+  return found;
+}
+
+}  // namespace
+
+extern "C" {
+
+hipError_t hipHostMalloc(void** pointer, std::size_t bytes, unsigned int flags) {
+  return allocate_host("hipHostMalloc", pointer, bytes, flags);
+}
+hipError_t hipHostAlloc(void** pointer, std::size_t bytes, unsigned int flags) {
+  return allocate_host("hipHostAlloc", pointer, bytes, flags);
+}
+hipError_t hipMallocHost(void** pointer, std::size_t bytes) {
+  return allocate_host("hipMallocHost", pointer, bytes, hipHostMallocDefault);
+}
+hipError_t hipMemAllocHost(void** pointer, std::size_t bytes) {
+  return allocate_host("hipMemAllocHost", pointer, bytes, hipHostMallocDefault);
+}
+
+hipError_t hipHostFree(void* pointer) {
+  return guarded([&] { free_memory("hipHostFree", pointer, true); });
+}
+hipError_t hipFreeHost(void* pointer) {
+  return guarded([&] { free_memory("hipFreeHost", pointer, true); });
+}
+
+hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned int flags) {
+  return guarded([&] {
+    require(device, "device");
+    if (flags != 0) refuse_value(fmt::format("hipHostGetDevicePointer: flags {:#x}", flags));
+    static_cast<void>(host_allocation("hipHostGetDevicePointer", host));
+    *device = host;
+  });
+}
+
+hipError_t hipHostGetFlags(unsigned int* flags, void* host) {
+  return guarded([&] {
+    require(flags, "flags");
+    *flags = host_allocation("hipHostGetFlags", host).origin.flags;
+  });
+}
+
+}  // extern "C"
