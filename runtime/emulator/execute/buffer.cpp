@@ -102,7 +102,10 @@ template <class Access>
 template <class Access, bool kObserved>
 void buffer_handler(Wave& wave, const MicroOp* op) {
   const u64 exec = wave.exec();
-  if (exec == 0) MONOJIT_EMULATOR_NEXT(wave, op);
+  if (exec == 0) {
+    if constexpr (kObserved) count_operation(wave);
+    MONOJIT_EMULATOR_NEXT(wave, op);
+  }
   const Descriptor buffer = read_descriptor(wave, op->b);
   const u64 soffset = wave.word(op->c);
   u32* const offsets = wave.worker->staging[kOffsetStaging];

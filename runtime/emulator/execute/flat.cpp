@@ -100,7 +100,10 @@ MONOJIT_EMULATOR_INLINE bool narrow_addresses(Wave& wave, const MicroOp* op, u64
 template <class Access, bool kObserved>
 void flat_handler(Wave& wave, const MicroOp* op) {
   const u64 exec = wave.exec();
-  if (exec == 0) MONOJIT_EMULATOR_NEXT(wave, op);
+  if (exec == 0) {
+    if constexpr (kObserved) count_operation(wave);
+    MONOJIT_EMULATOR_NEXT(wave, op);
+  }
   if constexpr (Access::kKind != AccessKind::kLoad) ++wave.worker->memory_writes;
   u32* const offsets = wave.worker->staging[kOffsetStaging];
   u64 base = 0;
@@ -128,8 +131,9 @@ void flat_handler(Wave& wave, const MicroOp* op) {
 }
 
 /// Scratch: a lane's offset is scalar + vector + immediate inside its own private memory.
-template <class Access>
+template <class Access, bool kObserved>
 void scratch_handler(Wave& wave, const MicroOp* op) {
+  if constexpr (kObserved) count_operation(wave);
   if constexpr (Access::kKind != AccessKind::kLoad) ++wave.worker->memory_writes;
   const u32 common = (op->b == kNoOperand ? 0 : wave.word(op->b)) + op->imm;
   u32* const offsets = wave.worker->staging[kOffsetStaging];
@@ -193,10 +197,10 @@ consteval Entry flat(std::string_view mnemonic, u8 rows, u16 flags) {
   return memory(mnemonic, rows, flags, flat_handler<Access, false>, flat_handler<Access, true>);
 }
 
-/// Scratch is private to its lane: there is nothing to observe.
+/// Scratch is private to its lane: there is nothing to observe, but vmcnt counts it.
 template <class Access>
 consteval Entry scratch(std::string_view mnemonic, u8 rows, u16 flags) {
-  return memory(mnemonic, rows, flags, scratch_handler<Access>, scratch_handler<Access>);
+  return memory(mnemonic, rows, flags, scratch_handler<Access, false>, scratch_handler<Access, true>);
 }
 
 template <class Access, u32 kStride>

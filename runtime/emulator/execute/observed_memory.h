@@ -58,12 +58,18 @@ MONOJIT_EMULATOR_INLINE MemoryRequest& new_request(Wave& wave, const MicroOp* op
   return request;
 }
 
+/// For vector memory operations that do not reach the model: vmcnt counts them all the same.
+MONOJIT_EMULATOR_INLINE bool count_operation(Wave& wave) {
+  ++static_cast<WaveMemoryState*>(wave.memory_state)->issued;
+  return false;
+}
+
 /// Hands a request with its addresses to the model; `data` are the rows that stores and atomics bring. True: the wave
 /// should let others run.
 template <class Access>
 [[gnu::noinline]] bool submit(Wave& wave, const MicroOp* op, const u32* data) {
   std::unique_ptr<MemoryRequest>& request = wave.worker->request;
-  if (request->lanes == 0) return false;
+  if (request->lanes == 0) return count_operation(wave);
   MemoryModel& model = *wave.worker->model;
   if constexpr (Access::kKind == AccessKind::kLoad) {
     if (request->partial) std::memset(request->data, 0, sizeof request->data);
@@ -86,7 +92,7 @@ template <class Access>
 template <class Access, u32 kStride>
 [[gnu::noinline]] bool submit_to_lds(Wave& wave, u32 lds_base) {
   std::unique_ptr<MemoryRequest>& request = wave.worker->request;
-  if (request->lanes == 0) return false;
+  if (request->lanes == 0) return count_operation(wave);
   if (request->partial) std::memset(request->data, 0, sizeof request->data);
   request->lds_base = lds_base;
   request->deliver = deliver_to_lds<Access, kStride>;
@@ -105,7 +111,7 @@ MONOJIT_EMULATOR_INLINE bool observe_range(Wave& wave, const MicroOp* op, u32* r
                                            const u32* offsets, u64 exec) {
   if (skips_model<Access>(wave)) {
     move_lanes<Access>(result, data, reinterpret_cast<u8*>(base), offsets, exec);
-    return false;
+    return count_operation(wave);
   }
   MemoryRequest& request = new_request<Access>(wave, op);
   request.lanes = exec;

@@ -16,6 +16,11 @@ struct WaitCounts {
   u32 lds = 15;
 };
 
+/// What Wave::memory_state points to: a model keeps more behind it.
+struct WaveMemoryState {
+  u64 issued = 0;  ///< operations that vmcnt counts; handlers count the loads that skip the model
+};
+
 /// Where a wave runs.
 struct WavePlace {
   u32 device = 0;

@@ -99,7 +99,7 @@ void WaveQueue::store(const MemoryRequest& request) {
 
 void WaveQueue::push(PendingKind kind, std::unique_ptr<MemoryRequest> request) {
   const u64 lines = request == nullptr ? 0 : lines_of(*request);
-  pending_.push_back({kind, ++issued_, lines, std::move(request)});
+  pending_.push_back({kind, ++issued, lines, std::move(request)});
 }
 
 void WaveQueue::perform(std::size_t index) {
@@ -134,7 +134,7 @@ void WaveQueue::perform(std::size_t index) {
 }
 
 void WaveQueue::count_immediate(const MemoryRequest& request) {
-  ++issued_;
+  ++issued;
   if (pending_.empty()) return;
   const u64 lines = lines_of(request);
   for (std::size_t i = 0; i < pending_.size();) {
@@ -149,7 +149,7 @@ void WaveQueue::count_immediate(const MemoryRequest& request) {
 }
 
 void WaveQueue::wait_for(u64 left) {
-  while (!pending_.empty() && pending_.front().number + left <= issued_) perform(0);
+  while (!pending_.empty() && pending_.front().number + left <= issued) perform(0);
 }
 
 bool WaveQueue::may_go(std::size_t index) const {

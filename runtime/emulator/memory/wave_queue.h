@@ -19,7 +19,7 @@ struct PendingOperation {
   std::unique_ptr<MemoryRequest> request;  ///< none for a write-back
 };
 
-class WaveQueue {
+class WaveQueue : public WaveMemoryState {
  public:
   WaveQueue(Wave& wave, XcdCaches& xcd, const WavePlace& place, const Freedom& freedom, u64 serial, u64 seed)
       : random(seed), wave_(wave), xcd_(xcd), place_(place), freedom_(freedom), serial_(serial) {}
@@ -62,7 +62,6 @@ class WaveQueue {
   WavePlace place_;
   const Freedom& freedom_;
   u64 serial_;
-  u64 issued_ = 0;                         ///< operations that vmcnt counts
   std::vector<PendingOperation> pending_;  ///< in the order of issue
 };
 

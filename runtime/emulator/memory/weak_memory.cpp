@@ -26,7 +26,7 @@ Freedom draw_freedom(Random& random) {
   return freedom;
 }
 
-WaveQueue& queue_of(Wave& wave) { return *static_cast<WaveQueue*>(wave.memory_state); }
+WaveQueue& queue_of(Wave& wave) { return static_cast<WaveQueue&>(*static_cast<WaveMemoryState*>(wave.memory_state)); }
 
 }  // namespace
 
@@ -72,7 +72,7 @@ void WeakMemory::start_wave(Wave& wave, const WavePlace& place) {
   const std::lock_guard lock(queues_mutex_);
   auto queue = std::make_unique<WaveQueue>(wave, *on.xcds[place.xcd], place, on.freedom, ++waves_,
                                            mix_seed(on.seed, place.identity));
-  wave.memory_state = queue.get();
+  wave.memory_state = static_cast<WaveMemoryState*>(queue.get());
   queues_.emplace(queue->serial(), std::move(queue));
 }
 
