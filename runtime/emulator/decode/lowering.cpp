@@ -42,6 +42,10 @@ void Lowering::lower(const Instruction& in, bool decoded) {
     if (!decoded) throw Unsupported("not an instruction of this chip");
     if (in.mnemonic.starts_with("v_mfma_")) {
       lower_matrix(in);
+    } else if (entry != nullptr && in.mnemonic.starts_with("s_set_gpr_idx_")) {
+      lower_vgpr_index(in, *entry);
+    } else if (entry != nullptr && vgpr_indexing_) {
+      lower_indexed(in, *entry);
     } else if (entry != nullptr) {
       lower_entry(in, *entry);
     } else if (in.mnemonic.starts_with("v_cmpx_")) {

@@ -55,6 +55,9 @@ class Lowering {
   void lower_lds(const Instruction& in, const Entry& entry);
   void lower_scalar_memory(const Instruction& in, const Entry& entry);
   void lower_branch(const Instruction& in, const Entry& entry);
+  void lower_vgpr_index(const Instruction& in, const Entry& entry);
+  /// An instruction behind s_set_gpr_idx_on.
+  void lower_indexed(const Instruction& in, const Entry& entry);
   void lower_hardware_register(const Instruction& in, const Entry& entry);
 
   /// The handler of a memory instruction in this variant of the program; null if there is none.
@@ -107,6 +110,7 @@ class Lowering {
   ProgramVariant variant_;
   Program& program_;
   StaticCounts counts_{};
+  bool vgpr_indexing_ = false;  ///< between s_set_gpr_idx_on and s_set_gpr_idx_off, in the order of the code
   u32 temporary_rows_used_ = 0;
   u32 temporary_scalars_used_ = 0;
   std::unordered_map<u32, u32> constants32_;

@@ -7,6 +7,7 @@
 #include "runtime/emulator/execute/fault.h"
 #include "runtime/emulator/execute/memory_flags.h"
 #include "runtime/emulator/execute/mode.h"
+#include "runtime/emulator/execute/vgpr_index.h"
 #include "runtime/emulator/memory/memory_model.h"
 
 namespace monojit::emulator {
@@ -180,6 +181,16 @@ consteval Entry dropped(std::string_view mnemonic, Handler observed = nullptr) {
   return {.mnemonic = mnemonic, .form = Form::kDropped, .handlers = {nullptr, nullptr, nullptr, nullptr, observed}};
 }
 
+/// Lowered by lower_vgpr_index().
+constexpr Entry vgpr_index(std::string_view mnemonic, u8 sources, Handler handler) {
+  return {.mnemonic = mnemonic,
+          .form = Form::kScalar,
+          .count = CountClass::kScalar,
+          .source_count = sources,
+          .sources = {OperandType::k32},
+          .handlers = {handler}};
+}
+
 constexpr Entry kEntries[] = {
     control("s_branch", Form::kBranch, branch<always>),
     control("s_cbranch_scc0", Form::kBranch, branch<scc_clear>),
@@ -212,6 +223,10 @@ constexpr Entry kEntries[] = {
      .source_count = 1,
      .sources = {OperandType::k64},
      .handlers = {swap_pc}},
+    vgpr_index("s_set_gpr_idx_on", 1, vgpr_index_on),
+    vgpr_index("s_set_gpr_idx_off", 0, vgpr_index_off),
+    vgpr_index("s_set_gpr_idx_mode", 0, vgpr_index_enables),
+    vgpr_index("s_set_gpr_idx_idx", 1, vgpr_index_value),
     control("s_getreg_b32", Form::kHardwareRegister, get_register),
     control("s_setreg_b32", Form::kHardwareRegister, set_register),
     control("s_setreg_imm32_b32", Form::kHardwareRegister, set_register),
@@ -237,7 +252,6 @@ constexpr Entry kEntries[] = {
     dropped("s_cbranch_cdbguser"),
     dropped("s_cbranch_cdbgsys_or_user"),
     dropped("s_cbranch_cdbgsys_and_user"),
-    dropped("s_set_gpr_idx_off"),
     dropped("v_nop"),
     dropped("ds_nop"),
     dropped("buffer_wbl2", observed_write_back),
