@@ -63,13 +63,17 @@ class Device {
     return launch(load(object, name), shape, arguments);
   }
   const Kernel& load(const std::vector<std::byte>& object, const std::string& name) {
+    return add_module(object).kernel(name, decoder_);
+  }
+  Module& add_module(const std::vector<std::byte>& object) {
     modules_.push_back(std::make_unique<Module>(std::span(reinterpret_cast<const u8*>(object.data()), object.size()),
                                                 settings_.chip, allocations_));
-    return modules_.back()->kernel(name, decoder_);
+    return *modules_.back();
   }
   LaunchReport launch(const Kernel& kernel, const Shape& shape, const std::vector<std::uint64_t>& arguments) {
-    return scheduler_.run(request_for(kernel, shape, arguments));
+    return launch(request_for(kernel, shape, arguments));
   }
+  LaunchReport launch(const LaunchRequest& request) { return scheduler_.run(request); }
   /// One launch on each device, with arguments of its own, side by side. Throws the first Failure.
   void launch_on_all(const Kernel& kernel, const Shape& shape,
                      const std::vector<std::vector<std::uint64_t>>& arguments) {
