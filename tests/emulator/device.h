@@ -37,7 +37,10 @@ struct Shape {
 class Device {
  public:
   explicit Device(Settings settings = {}, HostIsa isa = best_host_isa())
-      : settings_(settings), decoder_(settings_.chip, settings_.matrix, isa), scheduler_(settings_, allocations_) {}
+      : settings_(settings), decoder_(settings_.chip, settings_.matrix, isa), scheduler_(settings_, allocations_) {
+    // Its memory is device 0's; kernels of the others reach it.
+    for (u32 device = 0; device < settings_.devices; ++device) allocations_.set_peer_access(device, 0, true);
+  }
 
   template <class T>
   Buffer<T> allocate(std::size_t count, MemoryKind kind = MemoryKind::kCoarseGrained) {

@@ -12,10 +12,20 @@ class Devices {
         decoder_(settings_.chip, settings_.matrix, best_host_isa()),
         scheduler_(settings_, allocations_) {}
 
+  /// Memory of the device.
   template <class T>
-  Buffer<T> allocate(std::size_t count) {
-    return {static_cast<T*>(allocations_.allocate(count * sizeof(T), Allocations::Use::kDevice)), count};
+  Buffer<T> allocate(std::size_t count, u32 device = 0) {
+    void* const memory =
+        allocations_.allocate(count * sizeof(T), Allocations::Use::kDevice, MemoryKind::kCoarseGrained, device);
+    return {static_cast<T*>(memory), count};
   }
+  /// Lets every device touch the memory of every other.
+  void enable_peers() {
+    for (u32 device = 0; device < settings_.devices; ++device) {
+      for (u32 peer = 0; peer < settings_.devices; ++peer) allocations_.set_peer_access(device, peer, true);
+    }
+  }
+  [[nodiscard]] Allocations& allocations() { return allocations_; }
   /// The kernel takes part from the next round on.
   std::shared_ptr<Grid> start(u32 device, const KernelText& text, const Shape& shape,
                               const std::vector<std::uint64_t>& arguments) {

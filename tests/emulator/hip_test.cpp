@@ -108,6 +108,7 @@ TEST_CASE("counters count and options that come too late are refused") {
   monojitEmulatorResetCounters();
   void* pointers[] = {&buffer, &buffer, &factor};
   REQUIRE(hipModuleLaunchKernel(loaded.function(), 1, 1, 1, 64, 1, 1, 0, nullptr, pointers, nullptr) == hipSuccess);
+  REQUIRE(hipDeviceSynchronize() == hipSuccess);
   MonojitEmulatorCounters counters{};
   CHECK(monojitEmulatorCounters(&counters) == 1);
   counters.struct_bytes = sizeof counters;

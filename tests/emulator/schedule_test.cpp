@@ -82,7 +82,9 @@ struct Ring {
   Buffer<u32> mail;
   std::vector<std::shared_ptr<Grid>> grids;
 
-  explicit Ring(const Settings& settings) : devices(settings), mail(devices.allocate<u32>(kRanks * 16)) {}
+  explicit Ring(const Settings& settings) : devices(settings), mail(devices.allocate<u32>(kRanks * 16)) {
+    devices.enable_peers();
+  }
   void start(u32 rank) {
     const u32 next = (rank + 1) % kRanks;
     grids.push_back(
@@ -150,6 +152,7 @@ TEST_CASE("a time limit in a kernel ends at once when nothing else can happen, a
   for (const bool sleeps : {true, false}) {
     CAPTURE(sleeps);
     Devices devices({.devices = 2});
+    devices.enable_peers();
     const auto words = devices.allocate<u32>(4);
     const auto alone = devices.start(0, bounded_wait_kernel(sleeps), {}, {words.address(), words.address() + 4});
     devices.finish();
@@ -179,7 +182,7 @@ count:
 
 TEST_CASE("a fault of one device stops its kernel only") {
   Devices devices({.devices = 2});
-  const auto words = devices.allocate<u32>(2);
+  const auto words = devices.allocate<u32>(2, 1);
   const KernelText store{.body = R"(
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   v_mov_b32 v1, 0
@@ -194,6 +197,33 @@ TEST_CASE("a fault of one device stops its kernel only") {
   CHECK(bad->failure()->kind() == FailureKind::kIllegalAddress);
   CHECK_FALSE(good->failure());
   CHECK(words[0] == 7);
+}
+
+TEST_CASE("memory of another device is out of reach until peer access is enabled, and the fault names both devices") {
+  Devices devices({.devices = 3});
+  const auto words = devices.allocate<u32>(64, 2);
+  const KernelText store{.body = R"(
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_lshlrev_b32 v1, 2, v0
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v0, s[4:5]
+)"};
+  const auto outcome = [&](u32 device) {
+    const auto grid = devices.start(device, store, {}, {words.address()});
+    devices.finish();
+    return grid->failure();
+  };
+  CHECK_FALSE(outcome(2));
+  const auto refused = outcome(1);
+  REQUIRE(refused);
+  CHECK(refused->kind() == FailureKind::kIllegalAddress);
+  CHECK_THAT(refused->what(), ContainsSubstring("memory of device 2, which device 1 has no peer access to"));
+  CHECK(devices.allocations().set_peer_access(1, 2, true));
+  CHECK_FALSE(devices.allocations().set_peer_access(1, 2, true));
+  CHECK_FALSE(outcome(1));
+  CHECK(outcome(0));
+  CHECK(devices.allocations().set_peer_access(1, 2, false));
+  CHECK(outcome(1));
 }
 
 }  // namespace

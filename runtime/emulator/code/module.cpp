@@ -87,7 +87,7 @@ void Module::load() {
   constexpr u64 kLargestImage = u64{1} << 32;
   if (highest_ - lowest_ > kLargestImage)
     throw Failure(FailureKind::kInvalidImage, "code object: its segments span more than 4 GiB");
-  memory_ = allocations_.allocate(highest_ - lowest_, Allocations::Use::kCode);
+  memory_ = allocations_.allocate(highest_ - lowest_, Allocations::Use::kCode, MemoryKind::kCoarseGrained, device_);
   for (const ElfSegment& segment : image_.segments) {
     if (segment.content.size() > segment.memory_bytes) {
       throw Failure(FailureKind::kInvalidImage, "code object: a segment has more bytes in the file than in memory");

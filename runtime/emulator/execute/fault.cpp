@@ -17,18 +17,27 @@ const char* name_of(AccessKind access) {
   return "access";
 }
 
+/// What is at an address, for a fault there.
+std::string describe_memory(const Worker& worker, u64 address) {
+  const auto list = worker.allocations->snapshot();
+  const Allocation* const found = list->find(address, address + 1);
+  if (found == nullptr || list->accessible(*found, worker.device)) return list->describe(address);
+  return fmt::format("{}, memory of device {}, which device {} has no peer access to", list->describe(address),
+                     found->device, worker.device);
+}
+
 }  // namespace
 
 void memory_fault(const Wave& wave, const MicroOp* op, AccessKind access, u32 lane, u64 address, u32 bytes) {
   throw WaveFault(FailureKind::kIllegalAddress, op,
                   fmt::format("{} of {} bytes at {:#x} by lane {}: {}", name_of(access), bytes, address, lane,
-                              wave.worker->allocations->snapshot()->describe(address)));
+                              describe_memory(*wave.worker, address)));
 }
 
 void scalar_memory_fault(const Wave& wave, const MicroOp* op, u64 address, u32 bytes) {
-  throw WaveFault(FailureKind::kIllegalAddress, op,
-                  fmt::format("scalar load of {} bytes at {:#x}: {}", bytes, address,
-                              wave.worker->allocations->snapshot()->describe(address)));
+  throw WaveFault(
+      FailureKind::kIllegalAddress, op,
+      fmt::format("scalar load of {} bytes at {:#x}: {}", bytes, address, describe_memory(*wave.worker, address)));
 }
 
 void lds_fault(const Wave& wave, const MicroOp* op, u32 lane, u64 address, u32 bytes) {

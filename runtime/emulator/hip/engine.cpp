@@ -28,7 +28,7 @@ void add(LaunchReport& sum, const LaunchReport& report) {
 }  // namespace
 
 Engine::Engine(const Settings& settings, Allocations& allocations) : scheduler_(settings, allocations) {
-  scheduler_.set_outside([this] { return outside(); });
+  scheduler_.set_outside(this);
   thread_ = std::thread([this] { serve(); });
 }
 
@@ -152,9 +152,10 @@ void Engine::end_launch(const std::shared_ptr<Grid>& grid) {
 }
 
 void Engine::note_failure(u32 device, const Failure& failure) {
-  if (devices_[device].failure) return;
-  devices_[device].failure = failure;
-  devices_[device].accepts_from = ~u64{0};
+  DeviceState& state = devices_[device];
+  if (state.failure && state.accepts_from == ~u64{0}) return;  // the first that was not reported
+  state.failure = failure;
+  state.accepts_from = ~u64{0};
 }
 
 void Engine::finish(const WorkPtr& work) {
@@ -193,6 +194,7 @@ void Engine::begin_ready(Lock& lock) {
 
 /// Launches that come one after the other begin together, so that their order is the only thing that counts.
 void Engine::wait_for_work(Lock& lock) {
+  processes_.note_no_kernels();
   wakes_.wait(lock, [&] { return stop_ || !ready_.empty(); });
   while (!stop_ && !asked_ && Clock::now() < submitted_ + kGathering) wakes_.wait_until(lock, submitted_ + kGathering);
   asked_ = false;
@@ -209,22 +211,29 @@ void Engine::run_round(Lock& lock) {
   for (const auto& grid : result.ended) end_launch(grid);
   if (result.idle && !idle_) idle_since_ = Clock::now();
   idle_ = result.idle;
-  if (idle_ && outside_ != Outside::kNobody && ready_.empty() && !stop_) wakes_.wait_for(lock, kIdlePause);
+  if (idle_ && outside_ >= Outside::kPerhaps && ready_.empty() && !stop_) wakes_.wait_for(lock, kIdlePause);
 }
 
-/// What may still happen when all kernels wait.
-Outside Engine::outside() {
+/// What the host program may still do when all kernels wait.
+Outside Engine::host_state() {
   const Lock lock(mutex_);
   const bool hosts_wait = HostActivity::all_waiting();
   const auto quiet_since = idle_ ? std::max(HostActivity::latest(), idle_since_) : Clock::now();
   const bool patient = Clock::now() < quiet_since + (hosts_wait ? kPatienceWithWaitingHost : kPatience);
-  if (!ready_.empty() || !host_calls_.empty() || HostActivity::any_calling()) {
-    outside_ = Outside::kWorking;
-  } else {
-    outside_ = patient || (!hosts_wait && scheduler_.watches_host_memory()) ? Outside::kPerhaps : Outside::kNobody;
-  }
+  if (!ready_.empty() || !host_calls_.empty() || HostActivity::any_calling()) return Outside::kWorking;
+  return patient || (!hosts_wait && scheduler_.watches_host_memory()) ? Outside::kPerhaps : Outside::kNobody;
+}
+
+void Engine::note_progress() { processes_.note_working(); }
+
+Outside Engine::look(bool for_time) {
+  const Outside host = host_state();
+  processes_.note_idle(host, for_time);
+  outside_ = std::max(host, processes_.look());
   return outside_;
 }
+
+std::string Engine::describe() const { return processes_.describe(); }
 
 void Engine::serve_host_calls() {
   Lock lock(mutex_);

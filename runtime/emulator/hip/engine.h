@@ -12,6 +12,7 @@
 
 #include "runtime/emulator/failure.h"
 #include "runtime/emulator/hip/operation.h"
+#include "runtime/emulator/hip/process_group.h"
 #include "runtime/emulator/schedule/scheduler.h"
 
 namespace monojit::emulator {
@@ -30,10 +31,10 @@ struct LaunchTotals {
   LaunchReport sum;
 };
 
-class Engine {
+class Engine : private OutsideWorld {
  public:
   Engine(const Settings& settings, Allocations& allocations);
-  ~Engine();
+  ~Engine() override;
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
@@ -60,6 +61,7 @@ class Engine {
   /// Ends the threads; what is queued is abandoned. For the end of the process.
   void stop();
 
+  [[nodiscard]] ProcessGroup& processes() { return processes_; }
   [[nodiscard]] LaunchTotals totals();
   void reset_totals();
 
@@ -82,7 +84,12 @@ class Engine {
   void begin_ready(Lock& lock);
   void run_round(Lock& lock);
   void wait_for_work(Lock& lock);
-  [[nodiscard]] Outside outside();
+  void note_progress() override;
+  Outside look(bool for_time) override;
+  void note_jump(u64 ticks) override { processes_.note_jump(ticks); }
+  u64 jumped_elsewhere() override { return processes_.jumped_elsewhere(); }
+  [[nodiscard]] std::string describe() const override;
+  [[nodiscard]] Outside host_state();
   /// For a host thread: waits for work to end, or for the process to.
   template <class Condition>
   void wait_until(Lock& lock, const Condition& condition);
@@ -110,6 +117,7 @@ class Engine {
   bool in_round_ = false;
   u32 pauses_ = 0;  ///< who asked for a pause between rounds
   bool stop_ = false;
+  ProcessGroup processes_;
   Scheduler scheduler_;
   std::thread thread_;
   std::vector<std::thread> host_threads_;  ///< as many as there were calls at once

@@ -3,8 +3,10 @@
 namespace monojit::emulator {
 
 void* MemoryTable::make(u64 bytes, const MemoryOrigin& origin) {
-  void* const pointer =
-      allocations_.allocate(bytes, origin.host ? Allocations::Use::kHost : Allocations::Use::kDevice, origin.kind);
+  // Managed memory is within every device's reach, as the host's is.
+  const bool any_device = origin.host || origin.managed;
+  void* const pointer = allocations_.allocate(bytes, any_device ? Allocations::Use::kHost : Allocations::Use::kDevice,
+                                              origin.kind, origin.device);
   const std::lock_guard lock(mutex_);
   entries_[reinterpret_cast<u64>(pointer)] = {origin, bytes};
   return pointer;

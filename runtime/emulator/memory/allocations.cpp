@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runtime/emulator/failure.h"
+#include "runtime/emulator/memory/shared_memory.h"
 
 namespace monojit::emulator {
 namespace {
@@ -30,6 +31,11 @@ const Allocation* AllocationList::find(u64 first, u64 last) const {
   if (after == live.begin()) return nullptr;
   const Allocation& candidate = *std::prev(after);
   return candidate.holds(first, last) ? &candidate : nullptr;
+}
+
+bool AllocationList::accessible(const Allocation& memory, u32 device) const {
+  if (memory.device == device || memory.host) return true;
+  return device < peers.size() && (peers[device] >> memory.device & 1) != 0;
 }
 
 std::string AllocationList::describe(u64 address) const {
@@ -57,10 +63,11 @@ std::string AllocationList::describe(u64 address) const {
 Allocations::Allocations() : list_(std::make_shared<AllocationList>()) {}
 
 Allocations::~Allocations() {
+  for (const auto& [begin, descriptor] : shared_) close(descriptor);
   for (const Allocation& range : list_->live) munmap(reinterpret_cast<void*>(range.begin), range.mapped_bytes);
 }
 
-void* Allocations::allocate(u64 bytes, Use use, MemoryKind kind) {
+void* Allocations::allocate(u64 bytes, Use use, MemoryKind kind, u32 device) {
   // Huge-page alignment lets the kernel back large tensors with huge pages: a third less time in page faults and TLB
   // misses.
   const u64 usable = round_up(std::max<u64>(bytes, 1), page_bytes());
@@ -79,20 +86,25 @@ void* Allocations::allocate(u64 bytes, Use use, MemoryKind kind) {
   mprotect(pointer, usable, PROT_READ | PROT_WRITE);
   if (huge) madvise(pointer, usable, MADV_HUGEPAGE);
 
+  insert({.begin = begin,
+          .end = begin + bytes,
+          .host = use == Use::kHost,
+          .code = use == Use::kCode,
+          .mapped_bytes = mapped,
+          .kind = kind,
+          .device = device});
+  return pointer;
+}
+
+void Allocations::insert(Allocation made) {
   const std::lock_guard lock(mutex_);
   auto next = std::make_shared<AllocationList>(*list_);
-  const Allocation made{begin,
-                        begin + bytes,
-                        next_number_++,
-                        use == Use::kHost,
-                        use == Use::kCode,
-                        mapped,
-                        kind,
-                        &histories_.emplace_back()};
-  next->live.insert(std::ranges::upper_bound(next->live, begin, {}, &Allocation::begin), made);
+  made.number = next_number_++;
+  made.history = &histories_.emplace_back();
+  made.history->written = made.imported;
+  next->live.insert(std::ranges::upper_bound(next->live, made.begin, {}, &Allocation::begin), made);
   std::erase_if(next->freed, [&](const Allocation& range) { return range.begin < made.end && made.begin < range.end; });
   list_ = std::move(next);
-  return pointer;
 }
 
 bool Allocations::release(void* pointer) {
@@ -106,7 +118,53 @@ bool Allocations::release(void* pointer) {
   if (next->freed.size() > kFreedKept) next->freed.erase(next->freed.begin());
   list_ = std::move(next);
   munmap(pointer, range.mapped_bytes);
+  if (const auto shared = shared_.extract(range.begin)) close(shared.mapped());
   return true;
+}
+
+bool Allocations::set_peer_access(u32 device, u32 peer, bool enabled) {
+  const std::lock_guard lock(mutex_);
+  auto next = std::make_shared<AllocationList>(*list_);
+  if (next->peers.size() <= device) next->peers.resize(device + 1);
+  u32& peers = next->peers[device];
+  const u32 before = peers;
+  peers = enabled ? peers | 1u << peer : peers & ~(1u << peer);
+  const bool changed = peers != before;
+  list_ = std::move(next);
+  return changed;
+}
+
+int Allocations::share(void* begin) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(list_->live, reinterpret_cast<u64>(begin), &Allocation::begin);
+  if (found == list_->live.end())
+    throw Failure(FailureKind::kInvalidValue, "only memory of the emulator can be shared");
+  const auto [entry, made] = shared_.try_emplace(found->begin, -1);
+  if (made) {
+    try {
+      entry->second = make_shareable(begin, found->mapped_bytes - page_bytes());
+      found->history->written = true;  // others may, from now on
+    } catch (...) {
+      shared_.erase(entry);
+      throw;
+    }
+  }
+  return entry->second;
+}
+
+void* Allocations::attach(int descriptor, u64 bytes, u32 device) {
+  const u64 usable = round_up(bytes, page_bytes());
+  const u64 mapped = usable + page_bytes();
+  void* const memory = mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED)
+    throw Failure(FailureKind::kOutOfMemory, fmt::format("{} bytes of shared memory: {}", bytes, std::strerror(errno)));
+  map_shared(memory, usable, descriptor);
+  insert({.begin = reinterpret_cast<u64>(memory),
+          .end = reinterpret_cast<u64>(memory) + bytes,
+          .mapped_bytes = mapped,
+          .device = device,
+          .imported = true});
+  return memory;
 }
 
 std::shared_ptr<const AllocationList> Allocations::snapshot() const {

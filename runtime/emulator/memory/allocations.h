@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -32,10 +33,12 @@ struct Allocation {
   u64 begin = 0;
   u64 end = 0;
   u32 number = 0;     ///< counts up from 1: "allocation 7"
-  bool host = false;  ///< from hipHostMalloc
+  bool host = false;  ///< from hipHostMalloc or hipHostRegister
   bool code = false;  ///< a loaded code object
   u64 mapped_bytes = 0;
   MemoryKind kind = MemoryKind::kCoarseGrained;
+  u32 device = 0;                        ///< owner, unless it is the host's
+  bool imported = false;                 ///< another process's, mapped here
   AllocationHistory* history = nullptr;  ///< lives as long as the Allocations
 
   [[nodiscard, gnu::always_inline]] bool holds(u64 first, u64 last) const { return first >= begin && last <= end; }
@@ -50,6 +53,10 @@ struct AllocationList {
   std::vector<Allocation> live;
   std::vector<Allocation> freed;  ///< the latest, for use-after-free reports
 
+  std::vector<u32> peers;  ///< by device: a bit for each device whose memory it may touch
+
+  /// Kernels of the device may touch the memory: it is its own, no device's, or that of a peer with access enabled.
+  [[nodiscard]] bool accessible(const Allocation& memory, u32 device) const;
   /// The live allocation that holds all of [first, last), or null.
   [[nodiscard]] const Allocation* find(u64 first, u64 last) const;
   /// "12 bytes behind allocation 7 (0x7f.., 4096 bytes)".
@@ -70,15 +77,27 @@ class Allocations {
   void* allocate(u64 bytes, Use use) {
     return allocate(bytes, use, use == Use::kHost ? MemoryKind::kFineGrained : MemoryKind::kCoarseGrained);
   }
-  void* allocate(u64 bytes, Use use, MemoryKind kind);
+  void* allocate(u64 bytes, Use use, MemoryKind kind, u32 device = 0);
   /// False if nothing live begins there.
   bool release(void* pointer);
+  /// Lets kernels of `device` touch the memory of `peer`, or not. Returns whether that changed anything.
+  bool set_peer_access(u32 device, u32 peer, bool enabled);
+
+  /// Backs a live allocation by memory that other processes can map; returns its descriptor, which stays open as long
+  /// as the allocation lives. No kernel may run. Throws Failure.
+  int share(void* begin);
+  /// Maps such memory of another process. Throws Failure (kOutOfMemory).
+  void* attach(int descriptor, u64 bytes, u32 device);
+
   [[nodiscard]] std::shared_ptr<const AllocationList> snapshot() const;
 
  private:
+  void insert(Allocation made);
+
   mutable std::mutex mutex_;
   std::shared_ptr<const AllocationList> list_;
   std::deque<AllocationHistory> histories_;
+  std::map<u64, int> shared_;  ///< descriptors of shared allocations, by address
   u32 next_number_ = 1;
 };
 

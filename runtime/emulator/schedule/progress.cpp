@@ -65,9 +65,21 @@ bool ProgressWatch::idle_round(std::span<const std::unique_ptr<Worker>> workers,
   return false;
 }
 
+ProgressWatch::Verdict ProgressWatch::finish_round(std::span<const std::unique_ptr<Worker>> workers,
+                                                   std::span<const Visit> visits, std::atomic<u64>& clock,
+                                                   MemoryModel* model, OutsideWorld* world) {
+  if (!idle_round(workers, clock, model)) {
+    if (world != nullptr) world->note_progress();
+    return Verdict::kProgress;
+  }
+  return finish_idle_round(visits, clock, world);
+}
+
 ProgressWatch::Verdict ProgressWatch::finish_idle_round(std::span<const Visit> visits, std::atomic<u64>& clock,
-                                                        Outside outside) {
-  if (outside != Outside::kNobody) {
+                                                        OutsideWorld* world) {
+  const Outside outside = world == nullptr ? Outside::kNobody : world->look(asked_the_time_);
+  if (world != nullptr) clock.fetch_add(world->jumped_elsewhere(), std::memory_order_relaxed);
+  if (outside == Outside::kPerhaps || outside == Outside::kWorking) {
     const auto now = Clock::now();
     if (outside == Outside::kPerhaps && idle_since_ != Clock::time_point{}) {
       const std::chrono::duration<double> passed = now - idle_since_;
@@ -81,6 +93,11 @@ ProgressWatch::Verdict ProgressWatch::finish_idle_round(std::span<const Visit> v
   ++idle_rounds_;
   if (asked_the_time_ && idle_rounds_ >= kRoundsBeforeJump && !any_computing(visits)) {
     clock.fetch_add(kTicksASecond, std::memory_order_relaxed);
+    if (world != nullptr) world->note_jump(kTicksASecond);
+  }
+  if (outside == Outside::kTime) {
+    next_check_ = idle_rounds_ + 1;
+    return Verdict::kIdle;
   }
   // Pairs of neighbouring rounds are compared, ever more rarely: 1 and 2, 4 and 5, 16 and 17.
   if (idle_rounds_ == next_check_) {

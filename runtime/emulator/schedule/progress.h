@@ -9,6 +9,7 @@
 
 #include "runtime/emulator/execute/wave.h"
 #include "runtime/emulator/schedule/grid.h"
+#include "runtime/emulator/schedule/outside.h"
 
 namespace monojit::emulator {
 
@@ -16,13 +17,6 @@ namespace monojit::emulator {
 struct Visit {
   Grid* grid = nullptr;
   Workgroup* group = nullptr;
-};
-
-/// Who else may still change what waiting kernels look at: the host program, other processes.
-enum class Outside : u8 {
-  kNobody,   ///< nothing happens any more unless time passes: it may jump
-  kPerhaps,  ///< time passes as on the wall
-  kWorking,  ///< work is under way that takes long here and would be short on the chip: time stands still
 };
 
 /// A round is idle when no wave ended, no barrier opened and nothing was stored. Two idle rounds that leave every
@@ -36,20 +30,16 @@ class ProgressWatch {
   void restart() { idle_rounds_ = 0, next_check_ = 1, idle_since_ = {}; }
   void note_progress() { progress_.store(true, std::memory_order_relaxed); }
 
-  /// Called between rounds. A memory model (or null) may still have stores on their way. `outside` is asked in idle
-  /// rounds only.
-  template <class Ask>
+  /// Called between rounds. A memory model (or null) may still have stores on their way. Without an outside world
+  /// nobody else can act.
   Verdict finish_round(std::span<const std::unique_ptr<Worker>> workers, std::span<const Visit> visits,
-                       std::atomic<u64>& clock, MemoryModel* model, const Ask& outside) {
-    if (!idle_round(workers, clock, model)) return Verdict::kProgress;
-    return finish_idle_round(visits, clock, outside ? outside() : Outside::kNobody);
-  }
+                       std::atomic<u64>& clock, MemoryModel* model, OutsideWorld* world);
 
  private:
   using Clock = std::chrono::steady_clock;
 
   bool idle_round(std::span<const std::unique_ptr<Worker>> workers, std::atomic<u64>& clock, MemoryModel* model);
-  Verdict finish_idle_round(std::span<const Visit> visits, std::atomic<u64>& clock, Outside outside);
+  Verdict finish_idle_round(std::span<const Visit> visits, std::atomic<u64>& clock, OutsideWorld* world);
   bool any_computing(std::span<const Visit> visits);
 
   std::atomic<bool> progress_{false};

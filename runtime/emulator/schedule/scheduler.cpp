@@ -147,8 +147,8 @@ void Scheduler::visit(const Visit& visit, Worker& worker) {
       wave.worker = &worker;
       model_->advance(wave);
     }
-    const bool paused = wave.state == WaveState::kSleeping || wave.state == WaveState::kYielded ||
-                        wave.state == WaveState::kPreempted;
+    const bool paused =
+        wave.state == WaveState::kSleeping || wave.state == WaveState::kYielded || wave.state == WaveState::kPreempted;
     if (paused) wave.state = WaveState::kReady;
   }
   for (bool ran = true; ran && !visit.grid->stopped() && !interrupted_;) {
@@ -258,7 +258,8 @@ void Scheduler::report_deadlock() {
   for (const auto& grid : grids_) {
     if (!grid->ended()) grids.push_back(grid.get());
   }
-  const std::string places = describe_waiting(grids, visits_, settings_, *allocations_.snapshot());
+  const std::string places = describe_waiting(grids, visits_, settings_, *allocations_.snapshot()) +
+                             (outside_ == nullptr ? "" : outside_->describe());
   for (const auto& grid : grids_) {
     if (grid->ended()) continue;
     grid->fail({FailureKind::kDeadlock,

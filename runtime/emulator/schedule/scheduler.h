@@ -7,7 +7,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -28,8 +27,8 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// Asked in every idle round; nobody can act from outside if it is not set.
-  void set_outside(std::function<Outside()> outside) { outside_ = std::move(outside); }
+  /// Without one nobody can act from outside. It outlives the scheduler.
+  void set_outside(OutsideWorld* world) { outside_ = world; }
 
   /// The launch takes part from the next round on. Throws Failure if it can't be.
   std::shared_ptr<Grid> start(LaunchRequest request);
@@ -76,7 +75,7 @@ class Scheduler {
 
   const Settings& settings_;
   Allocations& allocations_;
-  std::function<Outside()> outside_;
+  OutsideWorld* outside_ = nullptr;
   WorkerPool pool_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::shared_ptr<Grid>> grids_;
