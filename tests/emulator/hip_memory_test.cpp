@@ -73,6 +73,27 @@ TEST_CASE("signal memory has eight bytes; unknown flags are refused") {
   CHECK(hipMallocManaged(&memory, 16, 8) == hipErrorInvalidValue);
 }
 
+TEST_CASE("memory of the program can be registered, used by a kernel and unregistered") {
+  LoadedKernel add(add_kernel());
+  std::vector<std::uint32_t> own = counting(64);
+  void* pointer = own.data();
+  std::uint64_t amount = 5;
+  void* arguments[] = {&pointer, &amount};
+  REQUIRE(add.launch(arguments) == hipSuccess);
+  CHECK(hipDeviceSynchronize() == hipErrorIllegalAddress);
+  REQUIRE(hipHostRegister(pointer, 256, hipHostRegisterDefault) == hipSuccess);
+  CHECK(hipHostRegister(own.data() + 8, 64, 0) == hipErrorHostMemoryAlreadyRegistered);
+  REQUIRE(add.launch(arguments) == hipSuccess);
+  REQUIRE(hipDeviceSynchronize() == hipSuccess);
+  CHECK(own[63] == 64 + 5);
+  CHECK(attributes_of(pointer).type == hipMemoryTypeHost);
+  CHECK(hipHostFree(pointer) == hipErrorInvalidValue);
+  CHECK_THAT(last_fault(), ContainsSubstring("use hipHostUnregister"));
+  CHECK(hipHostUnregister(own.data() + 8) == hipErrorHostMemoryNotRegistered);
+  CHECK(hipHostUnregister(pointer) == hipSuccess);
+  CHECK(hipHostUnregister(pointer) == hipErrorHostMemoryNotRegistered);
+}
+
 TEST_CASE("copies in every direction, with a pitch and in boxes, arrive") {
   const auto values = counting(64);
   Words first, second;

@@ -41,6 +41,10 @@ void free_memory(const char* call, void* pointer, bool want_host) {
   Runtime& runtime = Runtime::get();
   const MemoryBlock found = runtime.memory().at(pointer);
   if (!found.begins_at(pointer) || found.code) refuse_free(call, pointer);
+  if (found.origin.registered) {
+    throw Failure(FailureKind::kInvalidValue,
+                  fmt::format("{}: {} is memory of the program, registered: use hipHostUnregister", call, pointer));
+  }
   if (found.origin.host != want_host) {
     throw Failure(FailureKind::kInvalidValue,
                   fmt::format("{}: {} is {} memory: use {}", call, pointer, found.origin.host ? "host" : "device",

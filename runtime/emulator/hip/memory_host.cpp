@@ -5,8 +5,11 @@
 #include "runtime/emulator/hip/runtime.h"
 
 using monojit::emulator::allocate_memory;
+using monojit::emulator::current_device;
+using monojit::emulator::Failure;
 using monojit::emulator::free_memory;
 using monojit::emulator::guarded;
+using monojit::emulator::HipError;
 using monojit::emulator::MemoryBlock;
 using monojit::emulator::MemoryKind;
 using monojit::emulator::refuse_value;
@@ -18,6 +21,9 @@ namespace {
 constexpr unsigned int kKnownHostFlags = hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined |
                                          hipHostMallocUncached | hipHostMallocNumaUser | hipHostMallocCoherent |
                                          hipHostMallocNonCoherent;
+constexpr unsigned int kKnownRegisterFlags = hipHostRegisterPortable | hipHostRegisterMapped | hipHostRegisterIoMemory |
+                                             hipHostRegisterReadOnly | hipExtHostRegisterUncached;
+
 /// Coherent is the default, as on the chips.
 MemoryKind host_kind(unsigned int flags) {
   if ((flags & ~kKnownHostFlags) != 0) refuse_value(fmt::format("hipHostMalloc: flags {:#x}", flags));
@@ -64,6 +70,37 @@ hipError_t hipHostFree(void* pointer) {
 }
 hipError_t hipFreeHost(void* pointer) {
   return guarded([&] { free_memory("hipFreeHost", pointer, true); });
+}
+
+hipError_t hipHostRegister(void* pointer, std::size_t bytes, unsigned int flags) {
+  return guarded([&] {
+    require(pointer, "pointer");
+    if (bytes == 0) refuse_value("hipHostRegister: 0 bytes");
+    if ((flags & ~kKnownRegisterFlags) != 0) refuse_value(fmt::format("hipHostRegister: flags {:#x}", flags));
+    const bool uncached = (flags & hipExtHostRegisterUncached) != 0;
+    const bool coarse = (flags & hipExtHostRegisterCoarseGrained) != 0;
+    const MemoryKind kind = uncached ? MemoryKind::kUncached
+                            : coarse ? MemoryKind::kCoarseGrained
+                                     : MemoryKind::kFineGrained;
+    try {
+      Runtime::get().memory().register_host(pointer, bytes, {.kind = kind, .device = current_device(), .flags = flags});
+    } catch (const Failure& failure) {
+      throw HipError(hipErrorHostMemoryAlreadyRegistered, std::string("hipHostRegister: ") + failure.what());
+    }
+  });
+}
+
+hipError_t hipHostUnregister(void* pointer) {
+  return guarded([&] {
+    require(pointer, "pointer");
+    const MemoryBlock found = Runtime::get().memory().at(pointer);
+    if (!found.origin.registered || !found.begins_at(pointer)) {
+      throw HipError(hipErrorHostMemoryNotRegistered,
+                     fmt::format("hipHostUnregister: {} is not the start of registered memory", pointer));
+    }
+    Runtime::get().engine().drain();
+    static_cast<void>(Runtime::get().memory().release(pointer));
+  });
 }
 
 hipError_t hipHostGetDevicePointer(void** device, void* host, unsigned int flags) {

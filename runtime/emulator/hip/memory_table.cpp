@@ -12,6 +12,13 @@ void* MemoryTable::make(u64 bytes, const MemoryOrigin& origin) {
   return pointer;
 }
 
+void MemoryTable::register_host(void* pointer, u64 bytes, MemoryOrigin origin) {
+  origin.host = origin.registered = true;
+  allocations_.adopt(pointer, bytes, origin.kind);
+  const std::lock_guard lock(mutex_);
+  entries_[reinterpret_cast<u64>(pointer)] = {origin, bytes};
+}
+
 bool MemoryTable::release(void* pointer) {
   {
     const std::lock_guard lock(mutex_);

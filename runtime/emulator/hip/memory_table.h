@@ -13,8 +13,9 @@ struct MemoryOrigin {
   MemoryKind kind = MemoryKind::kCoarseGrained;
   bool host = false;
   bool managed = false;
-  u32 device = 0;  ///< owner; of host and managed memory the device that was current
-  u32 flags = 0;   ///< of the HIP call
+  bool registered = false;  ///< the host program's own memory
+  u32 device = 0;           ///< owner; of host and managed memory the device that was current
+  u32 flags = 0;            ///< of the HIP call
 };
 
 /// A live allocation, or nothing (begin == end).
@@ -36,7 +37,9 @@ class MemoryTable {
 
   /// Throws Failure (kOutOfMemory).
   void* make(u64 bytes, const MemoryOrigin& origin);
-  /// False if nothing that was made here begins there.
+  /// Lets kernels use memory of the host program. Throws Failure (kInvalidValue) if some of it is an allocation.
+  void register_host(void* pointer, u64 bytes, MemoryOrigin origin);
+  /// False if nothing that was made or registered here begins there.
   bool release(void* pointer);
   /// The live allocation that `pointer` lies in.
   [[nodiscard]] MemoryBlock at(const void* pointer) const;

@@ -42,7 +42,7 @@ std::string AllocationList::describe(u64 address) const {
   const auto text = [](const Allocation& range) {
     return fmt::format("{} {} ({:#x}, {} bytes)",
                        range.code   ? "code object"
-                       : range.host ? "host allocation"
+                       : range.host ? (range.adopted() ? "registered host memory" : "host allocation")
                                     : "allocation",
                        range.number, range.begin, range.end - range.begin);
   };
@@ -64,7 +64,9 @@ Allocations::Allocations() : list_(std::make_shared<AllocationList>()) {}
 
 Allocations::~Allocations() {
   for (const auto& [begin, descriptor] : shared_) close(descriptor);
-  for (const Allocation& range : list_->live) munmap(reinterpret_cast<void*>(range.begin), range.mapped_bytes);
+  for (const Allocation& range : list_->live) {
+    if (!range.adopted()) munmap(reinterpret_cast<void*>(range.begin), range.mapped_bytes);
+  }
 }
 
 void* Allocations::allocate(u64 bytes, Use use, MemoryKind kind, u32 device) {
@@ -96,14 +98,25 @@ void* Allocations::allocate(u64 bytes, Use use, MemoryKind kind, u32 device) {
   return pointer;
 }
 
+void Allocations::adopt(void* pointer, u64 bytes, MemoryKind kind) {
+  const u64 begin = reinterpret_cast<u64>(pointer);
+  insert({.begin = begin, .end = begin + bytes, .host = true, .kind = kind});
+}
+
 void Allocations::insert(Allocation made) {
   const std::lock_guard lock(mutex_);
   auto next = std::make_shared<AllocationList>(*list_);
+  const auto overlaps = [&](const Allocation& range) { return range.begin < made.end && made.begin < range.end; };
+  if (const auto other = std::ranges::find_if(next->live, overlaps); other != next->live.end()) {
+    throw Failure(FailureKind::kInvalidValue,
+                  fmt::format("{} bytes at {:#x}: some of them are {}", made.end - made.begin, made.begin,
+                              list_->describe(std::max(made.begin, other->begin))));
+  }
   made.number = next_number_++;
   made.history = &histories_.emplace_back();
-  made.history->written = made.imported;
+  made.history->written = made.imported || made.adopted();
   next->live.insert(std::ranges::upper_bound(next->live, made.begin, {}, &Allocation::begin), made);
-  std::erase_if(next->freed, [&](const Allocation& range) { return range.begin < made.end && made.begin < range.end; });
+  std::erase_if(next->freed, overlaps);
   list_ = std::move(next);
 }
 
@@ -117,7 +130,7 @@ bool Allocations::release(void* pointer) {
   next->freed.push_back(range);
   if (next->freed.size() > kFreedKept) next->freed.erase(next->freed.begin());
   list_ = std::move(next);
-  munmap(pointer, range.mapped_bytes);
+  if (!range.adopted()) munmap(pointer, range.mapped_bytes);
   if (const auto shared = shared_.extract(range.begin)) close(shared.mapped());
   return true;
 }

@@ -32,15 +32,16 @@ inline constexpr u64 kSmallestSkipped = u64{64} << 10;
 struct Allocation {
   u64 begin = 0;
   u64 end = 0;
-  u32 number = 0;     ///< counts up from 1: "allocation 7"
-  bool host = false;  ///< from hipHostMalloc or hipHostRegister
-  bool code = false;  ///< a loaded code object
-  u64 mapped_bytes = 0;
+  u32 number = 0;        ///< counts up from 1: "allocation 7"
+  bool host = false;     ///< from hipHostMalloc or hipHostRegister
+  bool code = false;     ///< a loaded code object
+  u64 mapped_bytes = 0;  ///< 0: the host program's own memory
   MemoryKind kind = MemoryKind::kCoarseGrained;
   u32 device = 0;                        ///< owner, unless it is the host's
   bool imported = false;                 ///< another process's, mapped here
   AllocationHistory* history = nullptr;  ///< lives as long as the Allocations
 
+  [[nodiscard]] bool adopted() const { return mapped_bytes == 0; }
   [[nodiscard, gnu::always_inline]] bool holds(u64 first, u64 last) const { return first >= begin && last <= end; }
   /// Large, and no kernel has written to it yet: a memory model may let loads pass.
   [[nodiscard, gnu::always_inline]] bool skippable() const {
@@ -78,7 +79,9 @@ class Allocations {
     return allocate(bytes, use, use == Use::kHost ? MemoryKind::kFineGrained : MemoryKind::kCoarseGrained);
   }
   void* allocate(u64 bytes, Use use, MemoryKind kind, u32 device = 0);
-  /// False if nothing live begins there.
+  /// Lets kernels touch memory of the host program. Throws Failure (kInvalidValue) if some of it is an allocation.
+  void adopt(void* pointer, u64 bytes, MemoryKind kind);
+  /// Frees an allocation or gives adopted memory back. False if nothing live begins there.
   bool release(void* pointer);
   /// Lets kernels of `device` touch the memory of `peer`, or not. Returns whether that changed anything.
   bool set_peer_access(u32 device, u32 peer, bool enabled);
