@@ -56,10 +56,12 @@ bool block_scales(const TileShape& shape, const TileArguments& arguments, int i,
   return true;
 }
 
-std::uint32_t sum(const TileShape& shape, MatrixModel model, const Dot& dot) {
+}  // namespace
+
+std::uint32_t sum_products(Element a, MatrixModel model, const Dot& dot) {
   if (model == MatrixModel::kFmaChain) return sum_fused_chain(dot);
   if (model == MatrixModel::kExact) return sum_blocks_exactly(dot, dot.count);
-  switch (shape.a) {
+  switch (a) {
     case Element::kF16:
     case Element::kBf16:
       return sum_truncated(dot, std::min(8, dot.count));
@@ -74,8 +76,6 @@ std::uint32_t sum(const TileShape& shape, MatrixModel model, const Dot& dot) {
       return sum_fused_chain(dot);
   }
 }
-
-}  // namespace
 
 void scalar_tile(const TileShape& shape, Chip chip, MatrixModel model, const TileArguments& arguments) {
   static thread_local Number a[kMaxElements];
@@ -101,7 +101,7 @@ void scalar_tile(const TileShape& shape, Chip chip, MatrixModel model, const Til
           valid = block_scales(shape, arguments, i, j, scales);
           dot.scale = scales;
         }
-        results[offset] = valid ? sum(shape, model, dot) : kNan;
+        results[offset] = valid ? sum_products(shape.a, model, dot) : kNan;
       }
   std::copy_n(results, kLanes * shape.result_items(), arguments.d);
 }
