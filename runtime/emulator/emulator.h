@@ -25,6 +25,7 @@ typedef struct MonojitEmulatorCounters {
   uint64_t mfma_with_partial_exec;    /* the chip ignores EXEC there; a kernel that relies on it is suspicious */
   uint64_t buffer_parts_out_of_range; /* lanes (and dwords of wide accesses) that a buffer's range check stopped */
   double seconds;                     /* wall time inside launches */
+  uint64_t buffer_rule_differences;   /* of these parts: where the documented range rule says something else */
 } MonojitEmulatorCounters;
 
 /* 0, or 1 if `counters` is null or too small. */
@@ -35,7 +36,8 @@ void monojitEmulatorResetCounters(void);
  * line. Empty if there was none. Valid until the thread's next HIP call. */
 const char* monojitEmulatorLastFault(void);
 
-/* Options "chip", "devices", "threads", "matrix", "memory" and "seed", as in the environment (MONOJIT_EMULATOR_CHIP
+/* Options "chip", "devices", "threads", "matrix", "memory", "seed" and "alignment", as in the environment
+ * (MONOJIT_EMULATOR_CHIP
  * ...). "chip", "devices" and "matrix" only before the first HIP call that needs a device. 0, or 1 with the reason in
  * monojitEmulatorLastFault().
  */

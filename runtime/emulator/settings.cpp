@@ -26,6 +26,7 @@ constexpr Option kOptions[] = {
     {"matrix", "MONOJIT_EMULATOR_MATRIX", "cdna3, fma-chain or exact"},
     {"memory", "MONOJIT_EMULATOR_MEMORY", "coherent or weak"},
     {"seed", "MONOJIT_EMULATOR_SEED", "an unsigned 64-bit number"},
+    {"alignment", "MONOJIT_EMULATOR_ALIGNMENT", "driver or strict"},
 };
 
 [[noreturn]] void refuse(const Option& option, std::string_view value) {
@@ -75,6 +76,9 @@ void apply(Settings& settings, const Option& option, std::string_view value) {
     } else {
       refuse(option, value);
     }
+  } else if (option.name == "alignment") {
+    if (value != "driver" && value != "strict") refuse(option, value);
+    settings.strict_alignment = value == "strict";
   } else {
     settings.seed = parse_number(option, value);
   }
@@ -88,7 +92,8 @@ void apply_setting(Settings& settings, std::string_view name, std::string_view v
   }
   throw Failure(
       FailureKind::kInvalidValue,
-      fmt::format("emulator option \"{}\" does not exist; there are chip, devices, threads, matrix, memory and seed",
+      fmt::format("emulator option \"{}\" does not exist; there are chip, devices, threads, matrix, memory, seed and "
+                  "alignment",
                   name));
 }
 

@@ -105,7 +105,27 @@ TEST_CASE("ds_bpermute pulls, ds_permute pushes") {
   }
 }
 
-TEST_CASE("ds_swizzle permutes quads, masks bits and rotates") {
+TEST_CASE("ds_swizzle rotates half waves and orders them for FFTs") {
+  const auto read = [](std::uint32_t offset) {
+    return run_exchange(fmt::format("ds_swizzle_b32 v2, v1 offset:{:#x}", offset), ~std::uint64_t{0});
+  };
+  const auto reversed = [](std::uint32_t x) {
+    return (x & 1) << 4 | (x & 2) << 2 | (x & 4) | (x & 8) >> 2 | (x & 16) >> 4;
+  };
+  for (const std::uint32_t mask : {0x00u, 0x10u, 0x18u, 0x1fu}) {
+    const std::uint32_t fixed_bits = mask == 0 ? 0 : mask == 0x10 ? 1 : mask == 0x18 ? 2 : 5;
+    const auto fft = read(0xe000 | mask), left = read(0xc000 | 3 << 5 | mask), right = read(0xc400 | 3 << 5 | mask);
+    for (std::uint32_t lane = 0; lane < 64; ++lane) {
+      const std::uint32_t half = lane & 32, in_half = lane & 31, free = 31 & ~mask;
+      INFO("mask " << mask << " lane " << lane);
+      REQUIRE(fft[lane] == 100 + (half | (in_half & mask) | reversed(in_half) >> fixed_bits));
+      REQUIRE(left[lane] == 100 + (half | (in_half & mask) | ((in_half + 3) & free)));
+      REQUIRE(right[lane] == 100 + (half | (in_half & mask) | ((in_half + 29) & free)));
+    }
+  }
+}
+
+TEST_CASE("ds_swizzle permutes quads and masks bits") {
   const auto quads = run_exchange("ds_swizzle_b32 v2, v1 offset:swizzle(QUAD_PERM,3,2,1,0)", ~std::uint64_t{0});
   const auto masks = run_exchange("ds_swizzle_b32 v2, v1 offset:swizzle(SWAP,16)", ~std::uint64_t{0});
   const auto broadcast = run_exchange("ds_swizzle_b32 v2, v1 offset:swizzle(BROADCAST,8,3)", ~std::uint64_t{0});

@@ -184,7 +184,7 @@ TEST_CASE("an unknown instruction stops the kernel only when it is reached") {
   s_waitcnt lgkmcnt(0)
   s_cmp_eq_u32 s6, 0
   s_cbranch_scc1 skip
-  v_smfmac_f32_16x16x32_f16 v[0:3], v[4:5], v[6:9], v10
+  ds_gws_init v0 gds
 skip:
   v_mov_b32 v1, 0
   v_mov_b32 v2, 7
@@ -192,9 +192,10 @@ skip:
 )";
   device.run({.body = body}, {}, {out.address(), 0});
   CHECK(out[0] == 7);
-  const Failure failure = failure_of([&] { device.run({.name = "sparse", .body = body}, {}, {out.address(), 1}); });
+  const Failure failure =
+      failure_of([&] { device.run({.name = "global_wave_sync", .body = body}, {}, {out.address(), 1}); });
   CHECK(failure.kind() == FailureKind::kIllegalInstruction);
-  CHECK_THAT(failure.what(), ContainsSubstring("kernel sparse: v_smfmac_f32_16x16x32_f16: not known to the emulator"));
+  CHECK_THAT(failure.what(), ContainsSubstring("kernel global_wave_sync: ds_gws_init: not known to the emulator"));
   CHECK_THAT(failure.what(), ContainsSubstring("instruction 0x"));
 }
 

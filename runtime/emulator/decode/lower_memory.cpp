@@ -1,4 +1,4 @@
-// MUBUF, FLAT, DS, SMEM and MFMA.
+// MUBUF, MTBUF, FLAT, DS, SMEM, MFMA and SMFMAC.
 #include <fmt/format.h>
 
 #include "runtime/emulator/decode/lowering.h"
@@ -18,7 +18,8 @@ Handler Lowering::observing_handler(const Entry& entry) const {
 
 u32 Lowering::policy_bits(const Instruction& in) {
   if (in.operands.size() <= 1 && in.mnemonic.starts_with("buffer_")) {
-    // buffer_inv and buffer_wbl2: the text has no operands, so the first modifier stands where one would. Read the bits.
+    // buffer_inv and buffer_wbl2: the text has no operands, so the first modifier stands where one would. Read the
+    // bits.
     constexpr u64 kSc0 = u64{1} << 14, kSc1 = u64{1} << 15, kNt = u64{1} << 17;
     return ((in.encoding & kSc0) != 0 ? kScope0 : 0) | ((in.encoding & kSc1) != 0 ? kScope1 : 0) |
            ((in.encoding & kNt) != 0 ? kNonTemporal : 0);
@@ -44,8 +45,14 @@ void Lowering::lower_buffer(const Instruction& in, const Entry& entry) {
   }
   const u32 descriptor = scalar(operand(in, next), OperandType::k32);
   const u32 soffset = scalar(operand(in, next + 1), OperandType::k32);
+  u32 format = 0;
+  if (in.mnemonic.starts_with("tbuffer_")) {
+    // Taken from the encoding: the text leaves a default format out and names the others.
+    format = static_cast<u32>(in.encoding >> 19 & 15) << kTypedDataShift | static_cast<u32>(in.encoding >> 23 & 7)
+                                                                               << kTypedNumberShift;
+  }
   add(handler, data, address_row, descriptor, soffset, static_cast<u32>(in.number_of("offset", 0)),
-      (offen ? kOffsetEnable : 0) | (idxen ? kIndexEnable : 0) | policy_bits(in));
+      (offen ? kOffsetEnable : 0) | (idxen ? kIndexEnable : 0) | format | policy_bits(in));
 }
 
 void Lowering::lower_flat(const Instruction& in, const Entry& entry) {
@@ -64,7 +71,8 @@ void Lowering::lower_flat(const Instruction& in, const Entry& entry) {
   }
   const Handler handler = memory_handler(entry, returns ? 1 : 0);
   if (handler == nullptr) throw Unsupported("this form is not known to the emulator");
-  add(handler, destination, address, base, data, static_cast<u32>(in.number_of("offset", 0)), policy_bits(in));
+  add(handler, destination, address, base, data, static_cast<u32>(in.number_of("offset", 0)),
+      (flat ? kFlatAddresses : 0) | policy_bits(in));
 }
 
 void Lowering::lower_lds(const Instruction& in, const Entry& entry) {
@@ -73,18 +81,8 @@ void Lowering::lower_lds(const Instruction& in, const Entry& entry) {
   const bool stores = (entry.flags & kStores) != 0;
   const u32 destination = stores ? kNoOperand : row(operand(in, next++));
   const u32 address = next < in.operands.size() ? row(operand(in, next++)) : kNoOperand;
-  u32 first = next < in.operands.size() ? row(operand(in, next++)) : kNoOperand;
+  const u32 first = next < in.operands.size() ? row(operand(in, next++)) : kNoOperand;
   const u32 second = next < in.operands.size() ? row(operand(in, next++)) : kNoOperand;
-  if (in.mnemonic.starts_with("ds_cmpst")) {
-    // The handler wants the new value, then the one to compare with, in rows behind each other.
-    const u32 rows = entry.data_rows;
-    const u32 copy = temporary_row(2 * rows);
-    for (u32 i = 0; i < rows; ++i) {
-      add(table_.step("v_mov_b32").handlers[1], copy + i * kRowBytes, second + i * kRowBytes);
-      add(table_.step("v_mov_b32").handlers[1], copy + (rows + i) * kRowBytes, first + i * kRowBytes);
-    }
-    first = copy;
-  }
   if (entry.offset_scale != 0) {
     const u32 unit = entry.offset_scale * entry.data_rows * 4;
     add(entry.handlers[0], destination, address, first, second, (in.simm16() & 255) * unit, (in.simm16() >> 8) * unit);
@@ -103,7 +101,10 @@ void Lowering::lower_scalar_memory(const Instruction& in, const Entry& entry) {
   const Operand& offset = operand(in, 2);
   const bool immediate = offset.kind == Operand::Kind::kInteger || offset.kind == Operand::Kind::kLiteral;
   const i64 fixed = immediate ? offset.integer : in.number_of("offset", 0);
-  add(memory_handler(entry, 0), destination, base, immediate ? kNoOperand : scalar(offset, OperandType::k32), 0,
+  const bool returns = (entry.flags & kReturns) != 0 && in.has("glc");
+  const Handler handler = memory_handler(entry, returns ? 1 : 0);
+  if (handler == nullptr) throw Unsupported("scalar stores and atomics are possible in coherent memory only");
+  add(handler, destination, base, immediate ? kNoOperand : scalar(offset, OperandType::k32), 0,
       static_cast<u32>(fixed));
 }
 
@@ -138,6 +139,17 @@ void Lowering::lower_matrix(const Instruction& in) {
   }
   program_.matrix_operations.push_back(operation);
   add(matrix_handler, destination, a, b, c, static_cast<u32>(program_.matrix_operations.size() - 1));
+}
+
+void Lowering::lower_sparse_matrix(const Instruction& in) {
+  MatrixOperation operation;
+  operation.sparse = find_sparse_tile(in.mnemonic, chip_.chip, matrix_);
+  if (operation.sparse == nullptr) throw Unsupported("not known to the emulator");
+  operation.arguments.cbsz = static_cast<u8>(in.number_of("cbsz", 0));
+  operation.arguments.abid = static_cast<u8>(in.number_of("abid", 0));
+  const u32 index = static_cast<u32>(program_.matrix_operations.size());
+  program_.matrix_operations.push_back(operation);
+  add(sparse_matrix_handler, row(operand(in, 0)), row(operand(in, 1)), row(operand(in, 2)), row(operand(in, 3)), index);
 }
 
 }  // namespace monojit::emulator

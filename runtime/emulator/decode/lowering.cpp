@@ -42,6 +42,8 @@ void Lowering::lower(const Instruction& in, bool decoded) {
     if (!decoded) throw Unsupported("not an instruction of this chip");
     if (in.mnemonic.starts_with("v_mfma_")) {
       lower_matrix(in);
+    } else if (in.mnemonic.starts_with("v_smfmac_")) {
+      lower_sparse_matrix(in);
     } else if (entry != nullptr && in.mnemonic.starts_with("s_set_gpr_idx_")) {
       lower_vgpr_index(in, *entry);
     } else if (entry != nullptr && vgpr_indexing_) {
@@ -63,10 +65,11 @@ void Lowering::lower(const Instruction& in, bool decoded) {
     add(refuse, 0, 0, 0, 0, static_cast<u32>(program_.problems.size()));
     program_.problems.push_back(fmt::format("{}: {}", in.mnemonic, reason.what()));
   }
-  const CountClass count = in.mnemonic.starts_with("v_mfma_") ? CountClass::kMatrix
-                           : entry != nullptr                 ? entry->count
-                           : in.mnemonic.starts_with("v_")    ? CountClass::kVector
-                                                              : CountClass::kOther;
+  const bool matrix = in.mnemonic.starts_with("v_mfma_") || in.mnemonic.starts_with("v_smfmac_");
+  const CountClass count = matrix                          ? CountClass::kMatrix
+                           : entry != nullptr              ? entry->count
+                           : in.mnemonic.starts_with("v_") ? CountClass::kVector
+                                                           : CountClass::kOther;
   // Micro-ops of this instruction were entered with the counts before it; what follows sees it counted.
   ++counts_[static_cast<u32>(CountClass::kAll)];
   ++counts_[static_cast<u32>(count)];

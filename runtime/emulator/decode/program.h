@@ -8,6 +8,7 @@
 #include "runtime/emulator/execute/counts.h"
 #include "runtime/emulator/execute/micro_op.h"
 #include "runtime/emulator/numerics/matrix.h"
+#include "runtime/emulator/numerics/sparse.h"
 
 namespace monojit::emulator {
 
@@ -33,8 +34,9 @@ struct alignas(64) LanePermutation {
 /// An MFMA: what does not fit into a micro-op.
 struct MatrixOperation {
   TileFunction function = nullptr;
-  TileArguments arguments{};  ///< modifiers; the rows are filled in when it runs
-  u32 scale_a = kNoOperand;   ///< register file offsets
+  SparseTileFunction sparse = nullptr;  ///< instead of `function` for v_smfmac_*
+  TileArguments arguments{};            ///< modifiers; the rows are filled in when it runs
+  u32 scale_a = kNoOperand;             ///< register file offsets
   u32 scale_b = kNoOperand;
 };
 

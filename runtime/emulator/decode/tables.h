@@ -23,8 +23,11 @@ namespace monojit::emulator {
   std::span<const Entry> mx_block_entries();          \
   std::span<const Entry> lane_exchange_entries();     \
   std::span<const Entry> buffer_entries();            \
+  std::span<const Entry> buffer_format_entries();     \
   std::span<const Entry> flat_entries();              \
-  std::span<const Entry> lds_entries();
+  std::span<const Entry> scratch_entries();           \
+  std::span<const Entry> lds_entries();               \
+  std::span<const Entry> lds_atomic_entries();
 
 namespace isa_v3 {
 MONOJIT_EMULATOR_VECTOR_TABLES
@@ -37,6 +40,7 @@ std::span<const Entry> scalar_entries();
 std::span<const Entry> scalar_wide_entries();
 std::span<const Entry> scalar_control_entries();
 std::span<const Entry> scalar_memory_entries();
+std::span<const Entry> scalar_atomic_entries();
 std::span<const Entry> pair_entries();
 
 }  // namespace monojit::emulator

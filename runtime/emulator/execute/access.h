@@ -38,14 +38,15 @@ struct LoadNarrow {
   MONOJIT_EMULATOR_INLINE static void zero(u32* result, u32 lane, u32) { result[lane] = 0; }
 };
 
-/// To one half of a register; the other half stays.
+/// To one half of a register. The other half becomes zero: with memory under ECC, as on these chips, 16-bit loads write
+/// the whole register (compilers do not rely on the old half either).
 template <class T, bool kHigh>
 struct LoadHalf {
   static constexpr u32 kBytes = sizeof(T);
   static constexpr u32 kParts = 1;
   static constexpr AccessKind kKind = AccessKind::kLoad;
   MONOJIT_EMULATOR_INLINE static void put(u32* result, u32 lane, u32 half) {
-    result[lane] = kHigh ? (result[lane] & 0xffff) | half << 16 : (result[lane] & 0xffff0000) | (half & 0xffff);
+    result[lane] = kHigh ? half << 16 : half & 0xffff;
   }
   MONOJIT_EMULATOR_INLINE static void move(u32* result, const u32*, u32 lane, u8* memory) {
     put(result, lane, static_cast<u32>(static_cast<i32>(load_as<T>(memory))));

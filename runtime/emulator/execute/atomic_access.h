@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/emulator/execute/access.h"
-#include "runtime/emulator/execute/half.h"
+#include "runtime/emulator/execute/float_atomic.h"
 
 namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
 
@@ -54,7 +54,7 @@ struct Atomic {
   }
 };
 
-// The operations that FLAT, GLOBAL, MUBUF and DS share.
+// The integer operations that FLAT, GLOBAL, MUBUF and DS share.
 template <class T>
 struct AtomicOperations {
   static constexpr auto kSwap = [](T, T data) { return data; };
@@ -73,28 +73,15 @@ struct AtomicOperations {
   };
 };
 
-template <class T>
-inline constexpr auto kFloatAdd = [](T old, T data) { return old + data; };
-template <class T>
-inline constexpr auto kFloatMin = [](T old, T data) { return data < old || __builtin_isnan(old) ? data : old; };
-template <class T>
-inline constexpr auto kFloatMax = [](T old, T data) { return data > old || __builtin_isnan(old) ? data : old; };
-
-inline constexpr auto kPackedHalfAdd = [](u32 old, u32 data) {
-  const auto half = [](u32 x) { return __builtin_bit_cast(Half, static_cast<u16>(x)); };
-  const u16 low = __builtin_bit_cast(u16, half_add(half(old), half(data)));
-  const u16 high = __builtin_bit_cast(u16, half_add(half(old >> 16), half(data >> 16)));
-  return u32{low} | u32{high} << 16;
-};
-
-inline constexpr auto kPackedBrainAdd = [](u32 old, u32 data) {
-  const auto sum = [](u32 x, u32 y) {
-    const float total = __builtin_bit_cast(float, x << 16) + __builtin_bit_cast(float, y << 16);
-    const u32 bits = __builtin_bit_cast(u32, total);
-    const u32 rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-    return __builtin_isnan(total) ? (bits >> 16 | 0x40) & 0xffff : rounded;
-  };
-  return sum(old & 0xffff, data & 0xffff) | sum(old >> 16, data >> 16) << 16;
-};
+// Floating point in L2, on bit patterns: f32 additions flush denormal inputs, nothing else is flushed.
+template <class Bits>
+inline constexpr auto kMemoryFloatAdd =
+    [](Bits old, Bits data) { return add_floats(old, data, {.flush_inputs = sizeof(Bits) == 4}); };
+template <class Bits>
+inline constexpr auto kMemoryFloatMin = [](Bits old, Bits data) { return select_float<false>(old, data, {}); };
+template <class Bits>
+inline constexpr auto kMemoryFloatMax = [](Bits old, Bits data) { return select_float<true>(old, data, {}); };
+inline constexpr auto kMemoryPackedHalfAdd = [](u32 old, u32 data) { return add_packed_f16(old, data, {}); };
+inline constexpr auto kMemoryPackedBrainAdd = [](u32 old, u32 data) { return add_packed_bf16(old, data, {}); };
 
 }  // namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE

@@ -1,58 +1,20 @@
 // MUBUF: loads, stores and atomics through a buffer descriptor.
 //
-// Range rule (raw buffers): soffset and the access's end count, each dword by itself; with idxen on a strided buffer
-// only the index counts. Out of range loads give zero, stores and atomics are dropped.
+// Out of range loads give zero, stores and atomics are dropped (the rule: buffer_address.h). Dword and larger accesses
+// must be dword aligned: the chip is said to drop the two low address bits, which no kernel means.
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/atomic_access.h"
+#include "runtime/emulator/execute/buffer_address.h"
 #include "runtime/emulator/execute/control.h"
-#include "runtime/emulator/execute/lane_memory.h"
-#include "runtime/emulator/execute/memory_flags.h"
 #include "runtime/emulator/execute/observed_memory.h"
 
 namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
 namespace {
 
-struct Descriptor {
-  u64 base;
-  u32 stride;
-  u32 records;
-  u32 index_stride;
-  bool swizzled;
-  bool add_thread;
-  bool bound;
-};
-
-MONOJIT_EMULATOR_INLINE Descriptor read_descriptor(Wave& wave, u32 offset) {
-  const u64 low = wave.pair(offset);
-  const u32 flags = wave.word(offset + 12);
-  return {.base = low & 0xffffffffffff,
-          .stride = static_cast<u32>(low >> 48) & 0x3fff,
-          .records = wave.word(offset + 8),
-          .index_stride = 8u << (flags >> 21 & 3),
-          .swizzled = low >> 63 != 0,
-          .add_thread = (flags >> 23 & 1) != 0,
-          .bound = (flags >> 15 & 15) != 0};
-}
-
-/// One lane's place in a buffer: the address, and how far the range check lets it go.
-struct LanePlace {
-  u64 address;
-  u64 offset;  ///< what is compared with `limit`
-  u64 limit;
-};
-
-MONOJIT_EMULATOR_INLINE LanePlace place_of(const Descriptor& buffer, u64 soffset, u32 index, u32 offset, bool indexed) {
-  const bool structured = indexed && buffer.stride != 0;
-  u64 inside = u64{buffer.stride} * index + offset;
-  if (buffer.swizzled && buffer.stride != 0) {
-    constexpr u64 kElement = 4;
-    const u64 major = index / buffer.index_stride, minor = index % buffer.index_stride;
-    inside = (major * buffer.stride + offset / kElement * kElement) * buffer.index_stride + minor * kElement +
-             offset % kElement;
-  }
-  if (structured) return {buffer.base + soffset + inside, index, u64{buffer.records}};
-  return {buffer.base + soffset + inside, soffset + inside, u64{buffer.records}};
-}
+template <class Access>
+inline constexpr u32 kBufferAlignment = Access::kKind == AccessKind::kAtomic ? Access::kBytes
+                                        : Access::kBytes < 4                 ? 1
+                                                                             : 4;
 
 template <class Access>
 MONOJIT_EMULATOR_INLINE void move_part(u32* rows, u32 lane, u8* memory, u32 part) {
@@ -66,26 +28,21 @@ MONOJIT_EMULATOR_INLINE void move_part(u32* rows, u32 lane, u8* memory, u32 part
 /// Lane by lane and dword by dword: partial results, faults that name a lane, structured and swizzled buffers.
 /// With a request, lanes go there instead of to memory: as many of their bytes as the range check lets through.
 template <class Access>
-[[gnu::noinline]] void move_checked(Wave& wave, const MicroOp* op, const Descriptor& buffer, u64 soffset, u64 exec,
-                                    MemoryRequest* request = nullptr) {
+[[gnu::noinline]] void move_checked(Wave& wave, const MicroOp* op, const Descriptor& buffer, u64 soffset,
+                                    const LaneOffsets& at, u64 exec, MemoryRequest* request = nullptr) {
   constexpr u32 kPartBytes = Access::kBytes / Access::kParts;
   u32* const rows = wave.row(op->dst);
-  const bool indexed = (op->aux & kIndexEnable) != 0;
-  const u32* const indices = indexed ? wave.worker->staging[kWideStaging] : nullptr;
-  const u32* const offsets = wave.worker->staging[kOffsetStaging];
   for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
-    const u32 index = (indexed ? indices[lane] : 0) + (buffer.add_thread ? lane : 0);
-    const LanePlace place = place_of(buffer, soffset, index, offsets[lane], indexed);
-    const bool structured = indexed && buffer.stride != 0;
+    const LanePlace place = at.place(buffer, soffset, lane);
     for (u32 part = 0; part < Access::kParts; ++part) {
-      const u64 end = structured ? place.offset + 1 : place.offset + (part + 1) * kPartBytes;
-      const u64 address = place.address + part * kPartBytes;
-      if (!buffer.bound || (!buffer.add_thread && end > place.limit)) {
-        ++wave.worker->out_of_range_buffer_lanes;
+      if (!passes_range_check(wave, buffer, place, part * kPartBytes, kPartBytes)) {
         if constexpr (requires { &Access::zero; }) Access::zero(rows, lane, part);
         continue;
       }
+      const u64 address = place.address + part * kPartBytes;
+      if (address % kBufferAlignment<Access> != 0)
+        misaligned_fault(wave, op, Access::kKind, lane, address, Access::kBytes, kBufferAlignment<Access>);
       if (!wave.worker->reachable(address, address + kPartBytes)) {
         memory_fault(wave, op, Access::kKind, lane, address, kPartBytes);
       }
@@ -106,88 +63,88 @@ void buffer_handler(Wave& wave, const MicroOp* op) {
     if constexpr (kObserved) count_operation(wave);
     MONOJIT_EMULATOR_NEXT(wave, op);
   }
-  const Descriptor buffer = read_descriptor(wave, op->b);
+  const Descriptor buffer = read_descriptor<false>(wave, op->b);
   const u64 soffset = wave.word(op->c);
-  u32* const offsets = wave.worker->staging[kOffsetStaging];
-  const bool indexed = (op->aux & kIndexEnable) != 0;
-  if ((op->aux & kOffsetEnable) != 0) {
-    const u32* const row = wave.row(op->a + (indexed ? kRowBytes : 0));
-    for (u32 i = 0; i < kLanes; ++i) offsets[i] = row[i] + op->imm;
-  } else {
-    for (u32 i = 0; i < kLanes; ++i) offsets[i] = op->imm;
-  }
-  if (indexed) std::memcpy(wave.worker->staging[kWideStaging], wave.row(op->a), kRowBytes);
+  const LaneOffsets at = stage_offsets(wave, op);
   if constexpr (Access::kKind != AccessKind::kLoad) ++wave.worker->memory_writes;
 
-  const OffsetRange range = range_of(offsets, exec);
+  const OffsetRange range = range_of(at.offsets, exec);
   const u64 base = buffer.base + soffset;
   if constexpr (Access::kKind == AccessKind::kLoad) wave.last_load = base + range.low;
-  const bool simple = !indexed && !buffer.swizzled && !buffer.add_thread && buffer.bound;
-  if (simple && soffset + range.high + Access::kBytes <= buffer.records &&
+  const bool simple = at.indices == nullptr && !buffer.swizzled && !buffer.add_thread && buffer.bound;
+  const bool aligned = ((base | range.bits) & (kBufferAlignment<Access> - 1)) == 0;
+  if (simple && aligned && soffset + range.high + Access::kBytes <= buffer.records &&
       wave.worker->reachable(base + range.low, base + range.high + Access::kBytes)) [[likely]] {
     u32* const rows = wave.row(op->dst);
     if constexpr (kObserved) {
-      MONOJIT_EMULATOR_NEXT_UNLESS(observe_range<Access>(wave, op, rows, rows, base, offsets, exec), wave, op);
+      MONOJIT_EMULATOR_NEXT_UNLESS(observe_range<Access>(wave, op, rows, rows, base, at.offsets, exec), wave, op);
     }
-    move_lanes<Access>(rows, rows, reinterpret_cast<u8*>(base), offsets, exec);
+    move_lanes<Access>(rows, rows, reinterpret_cast<u8*>(base), at.offsets, exec);
   } else if constexpr (kObserved) {
-    move_checked<Access>(wave, op, buffer, soffset, exec, &new_request<Access>(wave, op));
+    move_checked<Access>(wave, op, buffer, soffset, at, exec, &new_request<Access>(wave, op));
     MONOJIT_EMULATOR_NEXT_UNLESS(submit<Access>(wave, op, wave.row(op->dst)), wave, op);
   } else {
-    move_checked<Access>(wave, op, buffer, soffset, exec);
+    move_checked<Access>(wave, op, buffer, soffset, at, exec);
   }
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
 /// buffer_load ... lds: LDS address = M0[17:0] + offset + lane * stride; out of range lanes write zero.
-template <u32 kWords, bool kObserved>
+template <class Access, u32 kStride, bool kObserved>
 void buffer_to_lds(Wave& wave, const MicroOp* op) {
-  constexpr u32 kStride = kWords == 1 ? 4 : 16;
+  constexpr u32 kPartBytes = Access::kBytes / Access::kParts;
   MemoryRequest* request = nullptr;
-  if constexpr (kObserved) request = &new_request<LoadWords<kWords>>(wave, op);
-  const Descriptor buffer = read_descriptor(wave, op->b);
+  if constexpr (kObserved) request = &new_request<Access>(wave, op);
+  const Descriptor buffer = read_descriptor<false>(wave, op->b);
   const u64 soffset = wave.word(op->c);
-  const bool indexed = (op->aux & kIndexEnable) != 0;
-  const u32 lds_base = (wave.word(scalar_offset(kM0Word)) & 0x3ffff) + op->imm;
+  const LaneOffsets at = stage_offsets(wave, op);
+  const u64 lds_base = u64{wave.word(scalar_offset(kM0Word)) & 0x3ffff} + op->imm;
   ++wave.worker->memory_writes;
+  u32* const moved = wave.worker->staging[kMovedStaging];
   for (u64 lanes = wave.exec(); lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
-    const u32 index = (indexed ? wave.row(op->a)[lane] : 0) + (buffer.add_thread ? lane : 0);
-    const u32 offset =
-        op->imm + ((op->aux & kOffsetEnable) != 0 ? wave.row(op->a + (indexed ? kRowBytes : 0))[lane] : 0);
-    const LanePlace place = place_of(buffer, soffset, index, offset, indexed);
-    const bool structured = indexed && buffer.stride != 0;
-    const u64 target = u64{lds_base} + lane * kStride;
-    if (target + kWords * 4 > wave.lds_bytes) lds_fault(wave, op, lane, target, kWords * 4);
-    for (u32 part = 0; part < kWords; ++part) {
-      const u64 end = structured ? place.offset + 1 : place.offset + (part + 1) * 4;
-      const u64 address = place.address + part * 4;
-      u32 word = 0;
-      if (buffer.bound && (buffer.add_thread || end <= place.limit)) {
-        if (!wave.worker->reachable(address, address + 4)) memory_fault(wave, op, AccessKind::kLoad, lane, address, 4);
-        if (kObserved) {
-          add_lane(*request, lane, place.address, (part + 1) * 4);
+    const LanePlace place = at.place(buffer, soffset, lane);
+    u8* const target = lds_destination(wave, op, lane, lds_base + lane * kStride, Access::kParts * 4);
+    for (u32 part = 0; part < Access::kParts; ++part) {
+      Access::zero(moved, lane, part);
+      const u64 address = place.address + part * kPartBytes;
+      if (passes_range_check(wave, buffer, place, part * kPartBytes, kPartBytes)) {
+        if (address % kBufferAlignment<Access> != 0)
+          misaligned_fault(wave, op, AccessKind::kLoad, lane, address, Access::kBytes, kBufferAlignment<Access>);
+        if (!wave.worker->reachable(address, address + kPartBytes))
+          memory_fault(wave, op, AccessKind::kLoad, lane, address, kPartBytes);
+        if constexpr (kObserved) {
+          add_lane(*request, lane, place.address, (part + 1) * kPartBytes);
           continue;
         }
-        word = load_as<u32>(reinterpret_cast<const u8*>(address));
+        if constexpr (Access::kParts == 1) {
+          Access::move(moved, nullptr, lane, reinterpret_cast<u8*>(address));
+        } else {
+          Access::move_part(moved, nullptr, lane, reinterpret_cast<u8*>(address), part);
+        }
       }
-      store_as(wave.lds + target + part * 4, word);
+      store_as(target + part * 4, moved[part * kLanes + lane]);
     }
   }
   if constexpr (kObserved) {
-    MONOJIT_EMULATOR_NEXT_UNLESS((submit_to_lds<LoadWords<kWords>, kStride>(wave, lds_base)), wave, op);
+    MONOJIT_EMULATOR_NEXT_UNLESS((submit_to_lds<Access, kStride>(wave, static_cast<u32>(lds_base))), wave, op);
   }
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
-template <class Access>
-consteval Entry load(std::string_view mnemonic, u8 rows, Handler to_lds = nullptr, Handler observed_to_lds = nullptr) {
-  return {.mnemonic = mnemonic,
-          .form = Form::kBuffer,
-          .count = CountClass::kVectorMemory,
-          .data_rows = rows,
-          .handlers = {buffer_handler<Access, false>, nullptr, to_lds, nullptr, buffer_handler<Access, true>, nullptr,
-                       observed_to_lds}};
+/// kLdsStride: bytes between lanes in LDS of the form that loads there, or 0 if there is none.
+template <class Access, u32 kLdsStride = 0>
+consteval Entry load(std::string_view mnemonic, u8 rows) {
+  Entry entry{.mnemonic = mnemonic,
+              .form = Form::kBuffer,
+              .count = CountClass::kVectorMemory,
+              .data_rows = rows,
+              .handlers = {buffer_handler<Access, false>, nullptr, nullptr, nullptr, buffer_handler<Access, true>}};
+  if constexpr (kLdsStride != 0) {
+    entry.handlers[2] = buffer_to_lds<Access, kLdsStride, false>;
+    entry.handlers[2 + kObservedHandlers] = buffer_to_lds<Access, kLdsStride, true>;
+  }
+  return entry;
 }
 
 template <class Access>
@@ -230,20 +187,20 @@ consteval Entry atomic(std::string_view mnemonic) {
       atomic<u, AtomicOperations<u>::kDecrement>("buffer_atomic_dec" suffix)
 
 constexpr Entry kEntries[] = {
-    load<LoadNarrow<u8>>("buffer_load_ubyte", 1),
-    load<LoadNarrow<i8>>("buffer_load_sbyte", 1),
-    load<LoadNarrow<u16>>("buffer_load_ushort", 1),
-    load<LoadNarrow<i16>>("buffer_load_sshort", 1),
+    load<LoadNarrow<u8>, 4>("buffer_load_ubyte", 1),
+    load<LoadNarrow<i8>, 4>("buffer_load_sbyte", 1),
+    load<LoadNarrow<u16>, 4>("buffer_load_ushort", 1),
+    load<LoadNarrow<i16>, 4>("buffer_load_sshort", 1),
     load<LoadHalf<u8, false>>("buffer_load_ubyte_d16", 1),
     load<LoadHalf<u8, true>>("buffer_load_ubyte_d16_hi", 1),
     load<LoadHalf<i8, false>>("buffer_load_sbyte_d16", 1),
     load<LoadHalf<i8, true>>("buffer_load_sbyte_d16_hi", 1),
     load<LoadHalf<u16, false>>("buffer_load_short_d16", 1),
     load<LoadHalf<u16, true>>("buffer_load_short_d16_hi", 1),
-    load<LoadWords<1>>("buffer_load_dword", 1, buffer_to_lds<1, false>, buffer_to_lds<1, true>),
+    load<LoadWords<1>, 4>("buffer_load_dword", 1),
     load<LoadWords<2>>("buffer_load_dwordx2", 2),
-    load<LoadWords<3>>("buffer_load_dwordx3", 3, buffer_to_lds<3, false>, buffer_to_lds<3, true>),
-    load<LoadWords<4>>("buffer_load_dwordx4", 4, buffer_to_lds<4, false>, buffer_to_lds<4, true>),
+    load<LoadWords<3>, 16>("buffer_load_dwordx3", 3),
+    load<LoadWords<4>, 16>("buffer_load_dwordx4", 4),
     store<StoreNarrow<u8>>("buffer_store_byte", 1),
     store<StoreNarrow<u8, true>>("buffer_store_byte_d16_hi", 1),
     store<StoreNarrow<u16>>("buffer_store_short", 1),
@@ -254,12 +211,12 @@ constexpr Entry kEntries[] = {
     store<StoreWords<4>>("buffer_store_dwordx4", 4),
     MONOJIT_BUFFER_ATOMICS("", u32, i32),
     MONOJIT_BUFFER_ATOMICS("_x2", u64, i64),
-    atomic<float, kFloatAdd<float>>("buffer_atomic_add_f32"),
-    atomic<double, kFloatAdd<double>>("buffer_atomic_add_f64"),
-    atomic<double, kFloatMin<double>>("buffer_atomic_min_f64"),
-    atomic<double, kFloatMax<double>>("buffer_atomic_max_f64"),
-    atomic<u32, kPackedHalfAdd>("buffer_atomic_pk_add_f16"),
-    atomic<u32, kPackedBrainAdd>("buffer_atomic_pk_add_bf16"),
+    atomic<u32, kMemoryFloatAdd<u32>>("buffer_atomic_add_f32"),
+    atomic<u64, kMemoryFloatAdd<u64>>("buffer_atomic_add_f64"),
+    atomic<u64, kMemoryFloatMin<u64>>("buffer_atomic_min_f64"),
+    atomic<u64, kMemoryFloatMax<u64>>("buffer_atomic_max_f64"),
+    atomic<u32, kMemoryPackedHalfAdd>("buffer_atomic_pk_add_f16"),
+    atomic<u32, kMemoryPackedBrainAdd>("buffer_atomic_pk_add_bf16"),
 };
 
 #undef MONOJIT_BUFFER_ATOMICS

@@ -34,10 +34,10 @@ void memory_fault(const Wave& wave, const MicroOp* op, AccessKind access, u32 la
                               describe_memory(*wave.worker, address)));
 }
 
-void scalar_memory_fault(const Wave& wave, const MicroOp* op, u64 address, u32 bytes) {
-  throw WaveFault(
-      FailureKind::kIllegalAddress, op,
-      fmt::format("scalar load of {} bytes at {:#x}: {}", bytes, address, describe_memory(*wave.worker, address)));
+void scalar_memory_fault(const Wave& wave, const MicroOp* op, AccessKind access, u64 address, u32 bytes) {
+  throw WaveFault(FailureKind::kIllegalAddress, op,
+                  fmt::format("scalar {} of {} bytes at {:#x}: {}", name_of(access), bytes, address,
+                              describe_memory(*wave.worker, address)));
 }
 
 void lds_fault(const Wave& wave, const MicroOp* op, u32 lane, u64 address, u32 bytes) {
@@ -50,6 +50,27 @@ void scratch_fault(const Wave& wave, const MicroOp* op, u32 lane, u64 address, u
   throw WaveFault(FailureKind::kIllegalAddress, op,
                   fmt::format("scratch access of {} bytes at {:#x} by lane {}: a lane has {} bytes of scratch", bytes,
                               address, lane, wave.scratch_lane_bytes));
+}
+
+void misaligned_fault(const Wave& wave, const MicroOp* op, AccessKind access, u32 lane, u64 address, u32 bytes,
+                      u32 alignment) {
+  throw WaveFault(FailureKind::kIllegalAddress, op,
+                  fmt::format("misaligned {} of {} bytes at {:#x} by lane {}: the address must be a multiple of {}; {}",
+                              name_of(access), bytes, address, lane, alignment,
+                              describe_memory(*wave.worker, address)));
+}
+
+void misaligned_lds_fault(const MicroOp* op, AccessKind access, u32 lane, u64 address, u32 bytes, u32 alignment) {
+  throw WaveFault(FailureKind::kIllegalAddress, op,
+                  fmt::format("misaligned {} of {} bytes at LDS address {:#x} by lane {}: the address must be a "
+                              "multiple of {}",
+                              name_of(access), bytes, address, lane, alignment));
+}
+
+void element_format_fault(const MicroOp* op, u32 data_format, u32 number_format, const char* whose) {
+  throw WaveFault(FailureKind::kIllegalAddress, op,
+                  fmt::format("the {}'s data format {} with number format {} does not exist on this chip", whose,
+                              data_format, number_format));
 }
 
 void wave_fault(FailureKind kind, const MicroOp* op, const std::string& text) { throw WaveFault(kind, op, text); }

@@ -22,9 +22,16 @@ class WaveFault : public Failure {
 
 [[noreturn]] void memory_fault(const Wave& wave, const MicroOp* op, AccessKind access, u32 lane, u64 address,
                                u32 bytes);
-[[noreturn]] void scalar_memory_fault(const Wave& wave, const MicroOp* op, u64 address, u32 bytes);
+[[noreturn]] void scalar_memory_fault(const Wave& wave, const MicroOp* op, AccessKind access, u64 address, u32 bytes);
 [[noreturn]] void lds_fault(const Wave& wave, const MicroOp* op, u32 lane, u64 address, u32 bytes);
 [[noreturn]] void scratch_fault(const Wave& wave, const MicroOp* op, u32 lane, u64 address, u32 bytes);
+/// An address that is not a multiple of what the instruction needs.
+[[noreturn]] void misaligned_fault(const Wave& wave, const MicroOp* op, AccessKind access, u32 lane, u64 address,
+                                   u32 bytes, u32 alignment);
+[[noreturn]] void misaligned_lds_fault(const MicroOp* op, AccessKind access, u32 lane, u64 address, u32 bytes,
+                                       u32 alignment);
+/// A typed buffer access whose data and number format do not go together; `whose` gave them.
+[[noreturn]] void element_format_fault(const MicroOp* op, u32 data_format, u32 number_format, const char* whose);
 [[noreturn]] void wave_fault(FailureKind kind, const MicroOp* op, const std::string& text);
 
 }  // namespace monojit::emulator

@@ -1,4 +1,4 @@
-// GLOBAL, FLAT and SCRATCH: loads, stores and atomics.
+// GLOBAL and FLAT: loads, stores and atomics.
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/atomic_access.h"
 #include "runtime/emulator/execute/control.h"
@@ -31,20 +31,25 @@ MONOJIT_EMULATOR_INLINE void wide_addresses(Wave& wave, const MicroOp* op, u32* 
   }
 }
 
-/// Where a lane's flat address lies: plain memory, LDS or scratch.
+/// Where a lane's address lies: plain memory, or for flat_* also LDS or scratch.
 template <class Access>
 MONOJIT_EMULATOR_INLINE u8* resolve(Wave& wave, const MicroOp* op, u32 lane, u64 address) {
   constexpr u64 kApertureMask = ~u64{0} << 32;
-  if ((address & kApertureMask) == kSharedApertureBase) {
+  const bool flat = (op->aux & kFlatAddresses) != 0;
+  if (flat && (address & kApertureMask) == kSharedApertureBase) {
     const u64 offset = address & ~kApertureMask;
+    if (needs_alignment<Access>(wave) && offset % kNatural<Access> != 0)
+      misaligned_lds_fault(op, Access::kKind, lane, offset, Access::kBytes, kNatural<Access>);
     if (offset + Access::kBytes > wave.lds_bytes) lds_fault(wave, op, lane, offset, Access::kBytes);
     return wave.lds + offset;
   }
-  if ((address & kApertureMask) == kPrivateApertureBase) {
+  if (flat && (address & kApertureMask) == kPrivateApertureBase) {
     const u64 offset = address & ~kApertureMask;
     if (offset + Access::kBytes > wave.scratch_lane_bytes) scratch_fault(wave, op, lane, offset, Access::kBytes);
     return wave.scratch + u64{lane} * wave.scratch_lane_bytes + offset;
   }
+  if (needs_alignment<Access>(wave) && address % kNatural<Access> != 0)
+    misaligned_fault(wave, op, Access::kKind, lane, address, Access::kBytes, kNatural<Access>);
   if (!wave.worker->reachable(address, address + Access::kBytes)) {
     memory_fault(wave, op, Access::kKind, lane, address, Access::kBytes);
   }
@@ -111,7 +116,8 @@ void flat_handler(Wave& wave, const MicroOp* op) {
   if (narrow_addresses(wave, op, exec, offsets, base)) [[likely]] {
     const OffsetRange range = range_of(offsets, exec);
     if constexpr (Access::kKind == AccessKind::kLoad) wave.last_load = base + range.low;
-    if (wave.worker->reachable(base + range.low, base + range.high + Access::kBytes)) [[likely]] {
+    const bool aligned = !needs_alignment<Access>(wave) || ((base | range.bits) & (kNatural<Access> - 1)) == 0;
+    if (aligned && wave.worker->reachable(base + range.low, base + range.high + Access::kBytes)) [[likely]] {
       u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
       const u32* const data = op->c == kNoOperand ? nullptr : wave.row(op->c);
       if constexpr (kObserved) {
@@ -130,51 +136,28 @@ void flat_handler(Wave& wave, const MicroOp* op) {
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
-/// Scratch: a lane's offset is scalar + vector + immediate inside its own private memory.
-template <class Access, bool kObserved>
-void scratch_handler(Wave& wave, const MicroOp* op) {
-  if constexpr (kObserved) count_operation(wave);
-  if constexpr (Access::kKind != AccessKind::kLoad) ++wave.worker->memory_writes;
-  const u32 common = (op->b == kNoOperand ? 0 : wave.word(op->b)) + op->imm;
-  u32* const offsets = wave.worker->staging[kOffsetStaging];
-  for (u32 i = 0; i < kLanes; ++i) offsets[i] = common + (op->a == kNoOperand ? 0 : wave.row(op->a)[i]);
-  u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
-  const u32* const data = op->c == kNoOperand ? nullptr : wave.row(op->c);
-  for (u64 lanes = wave.exec(); lanes != 0; lanes &= lanes - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
-    if (u64{offsets[lane]} + Access::kBytes > wave.scratch_lane_bytes)
-      scratch_fault(wave, op, lane, offsets[lane], Access::kBytes);
-    Access::move(result, data, lane, wave.scratch + u64{lane} * wave.scratch_lane_bytes + offsets[lane]);
-  }
-  MONOJIT_EMULATOR_NEXT(wave, op);
-}
-
 /// global_load_lds_*: LDS address = M0[17:2]*4 + offset + lane * stride.
 template <class Access, u32 kStride, bool kObserved>
 void global_to_lds(Wave& wave, const MicroOp* op) {
-  const u64 exec = wave.exec();
   MemoryRequest* request = nullptr;
   if constexpr (kObserved) request = &new_request<Access>(wave, op);
   u32* const rows = wave.worker->staging[kWideStaging];
   wide_addresses(wave, op, rows);
   const u64 lds_base = (wave.word(scalar_offset(kM0Word)) & 0x3fffc) + immediate_of(op);
   ++wave.worker->memory_writes;
-  alignas(64) static thread_local u32 moved[4 * kLanes];
-  for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
+  for (u64 lanes = wave.exec(); lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     const u64 address = u64{rows[lane]} | u64{rows[kLanes + lane]} << 32;
     if (!wave.worker->reachable(address, address + Access::kBytes)) {
       memory_fault(wave, op, AccessKind::kLoad, lane, address, Access::kBytes);
     }
-    constexpr u32 kWords = (Access::kBytes + 3) / 4;
     const u64 target = lds_base + lane * kStride;
-    if (target + kWords * 4 > wave.lds_bytes) lds_fault(wave, op, lane, target, kWords * 4);
-    if (kObserved) {
+    if constexpr (kObserved) {
+      (void)lds_destination(wave, op, lane, target, (Access::kBytes + 3) / 4 * 4);
       add_lane(*request, lane, address, Access::kBytes);
-      continue;
+    } else {
+      load_lane_to_lds<Access>(wave, op, lane, reinterpret_cast<u8*>(address), target);
     }
-    Access::move(moved, nullptr, lane, reinterpret_cast<u8*>(address));
-    for (u32 i = 0; i < kWords; ++i) store_as(wave.lds + target + 4 * i, moved[kLanes * i + lane]);
   }
   if constexpr (kObserved) {
     MONOJIT_EMULATOR_NEXT_UNLESS((submit_to_lds<Access, kStride>(wave, static_cast<u32>(lds_base))), wave, op);
@@ -197,20 +180,13 @@ consteval Entry flat(std::string_view mnemonic, u8 rows, u16 flags) {
   return memory(mnemonic, rows, flags, flat_handler<Access, false>, flat_handler<Access, true>);
 }
 
-/// Scratch is private to its lane: there is nothing to observe, but vmcnt counts it.
-template <class Access>
-consteval Entry scratch(std::string_view mnemonic, u8 rows, u16 flags) {
-  return memory(mnemonic, rows, flags, scratch_handler<Access, false>, scratch_handler<Access, true>);
-}
-
 template <class Access, u32 kStride>
 consteval Entry to_lds(std::string_view mnemonic) {
   return memory(mnemonic, 0, kStores, global_to_lds<Access, kStride, false>, global_to_lds<Access, kStride, true>);
 }
 
-#define MONOJIT_FLAT(name, rows, flags, ...)                                                    \
-  flat<__VA_ARGS__>("global_" name, rows, flags), flat<__VA_ARGS__>("flat_" name, rows, flags), \
-      scratch<__VA_ARGS__>("scratch_" name, rows, flags)
+#define MONOJIT_FLAT(name, rows, flags, ...) \
+  flat<__VA_ARGS__>("global_" name, rows, flags), flat<__VA_ARGS__>("flat_" name, rows, flags)
 
 template <class T, auto kFunction, bool kCompares = false>
 consteval Entry atomic(std::string_view mnemonic) {
@@ -271,12 +247,12 @@ constexpr Entry kEntries[] = {
     to_lds<LoadWords<4>, 16>("global_load_lds_dwordx4"),
     MONOJIT_FLAT_ATOMICS("", u32, i32),
     MONOJIT_FLAT_ATOMICS("_x2", u64, i64),
-    MONOJIT_FLAT_ATOMIC("add_f32", float, kFloatAdd<float>),
-    MONOJIT_FLAT_ATOMIC("add_f64", double, kFloatAdd<double>),
-    MONOJIT_FLAT_ATOMIC("min_f64", double, kFloatMin<double>),
-    MONOJIT_FLAT_ATOMIC("max_f64", double, kFloatMax<double>),
-    MONOJIT_FLAT_ATOMIC("pk_add_f16", u32, kPackedHalfAdd),
-    MONOJIT_FLAT_ATOMIC("pk_add_bf16", u32, kPackedBrainAdd),
+    MONOJIT_FLAT_ATOMIC("add_f32", u32, kMemoryFloatAdd<u32>),
+    MONOJIT_FLAT_ATOMIC("add_f64", u64, kMemoryFloatAdd<u64>),
+    MONOJIT_FLAT_ATOMIC("min_f64", u64, kMemoryFloatMin<u64>),
+    MONOJIT_FLAT_ATOMIC("max_f64", u64, kMemoryFloatMax<u64>),
+    MONOJIT_FLAT_ATOMIC("pk_add_f16", u32, kMemoryPackedHalfAdd),
+    MONOJIT_FLAT_ATOMIC("pk_add_bf16", u32, kMemoryPackedBrainAdd),
 };
 
 #undef MONOJIT_FLAT_ATOMICS

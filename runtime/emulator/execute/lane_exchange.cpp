@@ -105,8 +105,15 @@ void ds_permute(Wave& wave, const MicroOp* op) {
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
-/// Source lane of ds_swizzle: quad permutation (bit 15), rotate (0xC000) or bit masks, inside each half wave.
+/// Source lane of ds_swizzle: FFT order (from 0xE000), rotation (from 0xC000), quad permutation (bit 15) or bit masks,
+/// inside each half wave.
 MONOJIT_EMULATOR_INLINE u32 swizzled_lane(u32 lane, u32 offset) {
+  if (offset >= 0xe000) {
+    const u32 mask = offset & 31;
+    u32 reversed = 0;
+    for (u32 bit = 0; bit < 5; ++bit) reversed |= (lane >> bit & 1) << (4 - bit);
+    return (lane & 32) | (lane & mask) | reversed >> __builtin_popcount(mask);
+  }
   if ((offset & 0xe000) == 0xc000) {
     const u32 distance = offset >> 5 & 31, mask = offset & 31;
     const u32 moved = (offset >> 10 & 1) != 0 ? lane - distance : lane + distance;

@@ -10,29 +10,61 @@ namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
 inline constexpr u32 kOffsetStaging = 0;
 inline constexpr u32 kWideStaging = 1;  // two rows: 64-bit addresses
 inline constexpr u32 kActiveStaging = 3;
+inline constexpr u32 kMovedStaging = 4;  // four rows: data on their way to LDS
+static_assert(kMovedStaging + 4 <= kStagingRows);
 
-/// Smallest and largest of the active lanes' offsets.
+/// Smallest and largest of the active lanes' offsets, and the bits that are set in any of them.
 struct OffsetRange {
   u32 low;
   u32 high;
+  u32 bits;
 };
 
 MONOJIT_EMULATOR_INLINE OffsetRange range_of(const u32* offsets, u64 exec) {
   u32 low = ~0u;
   u32 high = 0;
+  u32 bits = 0;
   if (exec == ~u64{0}) {
     for (u32 i = 0; i < kLanes; ++i) {
       low = offsets[i] < low ? offsets[i] : low;
       high = offsets[i] > high ? offsets[i] : high;
+      bits |= offsets[i];
     }
   } else {
     for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
       const u32 offset = offsets[__builtin_ctzll(lanes)];
       low = offset < low ? offset : low;
       high = offset > high ? offset : high;
+      bits |= offset;
     }
   }
-  return {low, high};
+  return {low, high, bits};
+}
+
+/// What an access of flat, global or private memory is a multiple of. Loads and stores may be unaligned, as the driver
+/// sets these chips up, unless the strict rule is chosen; atomics may not.
+template <class Access>
+inline constexpr u32 kNatural = Access::kKind == AccessKind::kAtomic || Access::kBytes < 4 ? Access::kBytes : 4;
+template <class Access>
+MONOJIT_EMULATOR_INLINE bool needs_alignment(const Wave& wave) {
+  return Access::kKind == AccessKind::kAtomic || wave.worker->strict_alignment;
+}
+
+/// Where a load to LDS puts a lane's `bytes`.
+MONOJIT_EMULATOR_INLINE u8* lds_destination(Wave& wave, const MicroOp* op, u32 lane, u64 target, u32 bytes) {
+  if (target + bytes > wave.lds_bytes) lds_fault(wave, op, lane, target, bytes);
+  if (target % 4 != 0) misaligned_lds_fault(op, AccessKind::kStore, lane, target, bytes, 4);
+  return wave.lds + target;
+}
+
+/// One lane of a load to LDS; narrow data are extended to a dword.
+template <class Access>
+MONOJIT_EMULATOR_INLINE void load_lane_to_lds(Wave& wave, const MicroOp* op, u32 lane, u8* memory, u64 target) {
+  constexpr u32 kWords = (Access::kBytes + 3) / 4;
+  u32* const moved = wave.worker->staging[kMovedStaging];
+  u8* const destination = lds_destination(wave, op, lane, target, kWords * 4);
+  Access::move(moved, nullptr, lane, memory);
+  for (u32 i = 0; i < kWords; ++i) store_as(destination + 4 * i, moved[kLanes * i + lane]);
 }
 
 template <class Access>

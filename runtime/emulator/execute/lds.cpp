@@ -1,6 +1,9 @@
-// DS: LDS loads, stores and atomics. Exchanges between lanes that only bear the prefix are in lane_exchange.cpp.
+// DS: LDS loads and stores. Atomics are in lds_atomic.cpp, exchanges between lanes that only bear the prefix in
+// lane_exchange.cpp.
+#include <bit>
+
 #include "runtime/emulator/decode/tables.h"
-#include "runtime/emulator/execute/atomic_access.h"
+#include "runtime/emulator/execute/access.h"
 #include "runtime/emulator/execute/lane_memory.h"
 
 namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
@@ -16,12 +19,25 @@ namespace {
   lds_fault(wave, op, lane, offsets[lane], bytes);
 }
 
+/// Plain loads and stores may be unaligned, as the driver sets these chips up; the strict rule wants 8, 16 and 16 bytes
+/// for b64, b96 and b128.
+[[gnu::noinline]] void check_alignment(const Wave& wave, const MicroOp* op, AccessKind kind, const u32* offsets,
+                                       u32 bytes, u32 alignment) {
+  for (u64 lanes = wave.exec(); lanes != 0; lanes &= lanes - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
+    if (offsets[lane] % alignment != 0) misaligned_lds_fault(op, kind, lane, offsets[lane], bytes, alignment);
+  }
+}
+
 template <class Access>
 MONOJIT_EMULATOR_INLINE void access_lds(Wave& wave, const MicroOp* op, u32* result, const u32* data, const u32* offsets,
                                         u64 exec) {
   const OffsetRange range = range_of(offsets, exec);
   if (u64{range.high} + Access::kBytes > wave.lds_bytes) [[unlikely]]
     report_outside(wave, op, offsets, Access::kBytes);
+  constexpr u32 kAlignment = std::bit_ceil(Access::kBytes);
+  if (wave.worker->strict_alignment && (range.bits & (kAlignment - 1)) != 0) [[unlikely]]
+    check_alignment(wave, op, Access::kKind, offsets, Access::kBytes, kAlignment);
   move_lanes<Access>(result, data, wave.lds, offsets, exec);
 }
 
@@ -61,23 +77,18 @@ void lds_pair_handler(Wave& wave, const MicroOp* op) {
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
-/// ds_cmpst_*: compare with the first data operand, store the second; the lowering puts them behind each other,
-/// swapped.
-template <class T>
-inline constexpr auto kCompareStore = [](T old, T data, T compare) { return old == compare ? data : old; };
-
-/// ds_append / ds_consume: the wave adds or subtracts its active lanes to a counter at M0 + offset.
-template <bool kAppend>
-void count_lanes(Wave& wave, const MicroOp* op) {
+/// ds_read_addtid / ds_write_addtid: address = offset + M0[15:0] + lane * 4, without an address register. The one
+/// register operand stands where others have their address.
+template <class Access>
+void addtid_handler(Wave& wave, const MicroOp* op) {
   const u64 exec = wave.exec();
-  const u32 lanes = static_cast<u32>(__builtin_popcountll(exec));
-  const u64 address = u64{wave.word(scalar_offset(kM0Word)) & 0xffff} + op->imm;
-  if (address + 4 > wave.lds_bytes) lds_fault(wave, op, 0, address, 4);
-  u32* const counter = reinterpret_cast<u32*>(wave.lds + address);
-  const u32 old = kAppend ? __atomic_fetch_add(counter, lanes, __ATOMIC_SEQ_CST)
-                          : __atomic_fetch_sub(counter, lanes, __ATOMIC_SEQ_CST);
-  ++wave.worker->memory_writes;
-  for (u64 left = exec; left != 0; left &= left - 1) wave.row(op->dst)[__builtin_ctzll(left)] = old;
+  if (exec == 0) MONOJIT_EMULATOR_NEXT(wave, op);
+  u32* const offsets = wave.worker->staging[kOffsetStaging];
+  const u32 base = (wave.word(scalar_offset(kM0Word)) & 0xffff) + op->imm;
+  for (u32 i = 0; i < kLanes; ++i) offsets[i] = base + 4 * i;
+  if constexpr (Access::kKind != AccessKind::kLoad) ++wave.worker->memory_writes;
+  access_lds<Access>(wave, op, op->dst == kNoOperand ? nullptr : wave.row(op->dst),
+                     op->a == kNoOperand ? nullptr : wave.row(op->a), offsets, exec);
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
@@ -94,6 +105,8 @@ void read_transposed(Wave& wave, const MicroOp* op) {
   const u32* const address = wave.row(op->a);
   for (u32 i = 0; i < kLanes; ++i) offsets[i] = address[i] + op->imm;
   for (u32 i = 0; i < kLanes * kWords; ++i) read[i] = 0;
+  constexpr u32 kAlignment = kWords == 2 ? 8 : 4;
+  check_alignment(wave, op, AccessKind::kLoad, offsets, kWords * 4, kAlignment);
   access_lds<LoadWords<kWords>>(wave, op, read, nullptr, offsets, exec);
   const auto element = [&](u32 lane, u32 index) {
     const u32 bit = index * kBits;
@@ -128,35 +141,6 @@ consteval Entry lds(std::string_view mnemonic, u8 rows, u16 flags, Handler handl
           .handlers = {handler}};
 }
 
-template <class T, auto kFunction, bool kCompares = false>
-consteval Entry quiet_atomic(std::string_view mnemonic) {
-  return lds(mnemonic, sizeof(T) / 4, kStores, lds_handler<Atomic<T, kFunction, false, kCompares>>);
-}
-template <class T, auto kFunction, bool kCompares = false>
-consteval Entry returning_atomic(std::string_view mnemonic) {
-  return lds(mnemonic, sizeof(T) / 4, kReturns, lds_handler<Atomic<T, kFunction, true, kCompares>>);
-}
-
-#define MONOJIT_LDS_ATOMIC(name, suffix, ...) \
-  quiet_atomic<__VA_ARGS__>("ds_" name suffix), returning_atomic<__VA_ARGS__>("ds_" name "_rtn" suffix)
-
-#define MONOJIT_LDS_ATOMICS(b, ui, si, u, s)                               \
-  MONOJIT_LDS_ATOMIC("add", ui, u, AtomicOperations<u>::kAdd),             \
-      MONOJIT_LDS_ATOMIC("sub", ui, u, AtomicOperations<u>::kSub),         \
-      MONOJIT_LDS_ATOMIC("rsub", ui, u, AtomicOperations<u>::kReverseSub), \
-      MONOJIT_LDS_ATOMIC("inc", ui, u, AtomicOperations<u>::kIncrement),   \
-      MONOJIT_LDS_ATOMIC("dec", ui, u, AtomicOperations<u>::kDecrement),   \
-      MONOJIT_LDS_ATOMIC("min", si, s, AtomicOperations<s>::kMin),         \
-      MONOJIT_LDS_ATOMIC("max", si, s, AtomicOperations<s>::kMax),         \
-      MONOJIT_LDS_ATOMIC("min", ui, u, AtomicOperations<u>::kMin),         \
-      MONOJIT_LDS_ATOMIC("max", ui, u, AtomicOperations<u>::kMax),         \
-      MONOJIT_LDS_ATOMIC("and", b, u, AtomicOperations<u>::kAnd),          \
-      MONOJIT_LDS_ATOMIC("or", b, u, AtomicOperations<u>::kOr),            \
-      MONOJIT_LDS_ATOMIC("xor", b, u, AtomicOperations<u>::kXor),          \
-      returning_atomic<u, AtomicOperations<u>::kSwap>("ds_wrxchg_rtn" b),  \
-      quiet_atomic<u, kCompareStore<u>, true>("ds_cmpst" b),               \
-      returning_atomic<u, kCompareStore<u>, true>("ds_cmpst_rtn" b)
-
 constexpr Entry kEntries[] = {
     lds("ds_read_u8", 1, 0, lds_handler<LoadNarrow<u8>>),
     lds("ds_read_i8", 1, 0, lds_handler<LoadNarrow<i8>>),
@@ -188,26 +172,13 @@ constexpr Entry kEntries[] = {
     lds("ds_write2_b64", 2, kStores, lds_pair_handler<StoreWords<2>, 2>, kElement),
     lds("ds_write2st64_b32", 1, kStores, lds_pair_handler<StoreWords<1>, 1>, kElement64),
     lds("ds_write2st64_b64", 2, kStores, lds_pair_handler<StoreWords<2>, 2>, kElement64),
-    MONOJIT_LDS_ATOMICS("_b32", "_u32", "_i32", u32, i32),
-    MONOJIT_LDS_ATOMICS("_b64", "_u64", "_i64", u64, i64),
-    MONOJIT_LDS_ATOMIC("add", "_f32", float, kFloatAdd<float>),
-    MONOJIT_LDS_ATOMIC("min", "_f32", float, kFloatMin<float>),
-    MONOJIT_LDS_ATOMIC("max", "_f32", float, kFloatMax<float>),
-    MONOJIT_LDS_ATOMIC("add", "_f64", double, kFloatAdd<double>),
-    MONOJIT_LDS_ATOMIC("min", "_f64", double, kFloatMin<double>),
-    MONOJIT_LDS_ATOMIC("max", "_f64", double, kFloatMax<double>),
-    MONOJIT_LDS_ATOMIC("pk_add", "_f16", u32, kPackedHalfAdd),
-    MONOJIT_LDS_ATOMIC("pk_add", "_bf16", u32, kPackedBrainAdd),
     lds("ds_read_b64_tr_b16", 2, 0, read_transposed<16, 2>),
     lds("ds_read_b64_tr_b8", 2, 0, read_transposed<8, 2>),
     lds("ds_read_b64_tr_b4", 2, 0, read_transposed<4, 2>),
     lds("ds_read_b96_tr_b6", 3, 0, read_transposed<6, 3>),
-    lds("ds_append", 1, 0, count_lanes<true>),
-    lds("ds_consume", 1, 0, count_lanes<false>),
+    lds("ds_read_addtid_b32", 1, 0, addtid_handler<LoadWords<1>>),
+    lds("ds_write_addtid_b32", 1, kStores, addtid_handler<StoreWords<1>>),
 };
-
-#undef MONOJIT_LDS_ATOMICS
-#undef MONOJIT_LDS_ATOMIC
 
 }  // namespace
 

@@ -7,5 +7,6 @@
 namespace monojit::emulator {
 
 void matrix_handler(Wave& wave, const MicroOp* op);
+void sparse_matrix_handler(Wave& wave, const MicroOp* op);
 
 }  // namespace monojit::emulator

@@ -5,15 +5,17 @@
 
 namespace monojit::emulator {
 
+/// The host's MXCSR for units that MODE does not reach: nearest even, denormals kept.
+inline constexpr u32 kHostModeDefault = 0x1f80;
+
 /// Sets the wave's MODE and derives the host's MXCSR values. The caller loads host_mode32 if the wave is running.
 inline void set_mode(Wave& wave, u32 mode) {
-  constexpr u32 kAllMasked = 0x1f80;
   constexpr u32 kDenormalsAreZero = 0x0040;
   constexpr u32 kFlushToZero = 0x8000;
   // AMD: nearest, +inf, -inf, zero. x86: nearest, -inf, +inf, zero.
   constexpr u32 kRounding[] = {0x0000, 0x4000, 0x2000, 0x6000};
   const auto host = [&](u32 round, u32 denormals) {
-    return kAllMasked | kRounding[round & 3] | ((denormals & 1) != 0 ? 0 : kDenormalsAreZero) |
+    return kHostModeDefault | kRounding[round & 3] | ((denormals & 1) != 0 ? 0 : kDenormalsAreZero) |
            ((denormals & 2) != 0 ? 0 : kFlushToZero);
   };
   wave.mode = mode;

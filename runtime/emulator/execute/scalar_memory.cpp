@@ -1,18 +1,11 @@
-// SMEM: scalar loads and the clocks.
+// SMEM: scalar loads and stores, and the clocks.
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/control.h"
-#include "runtime/emulator/execute/fault.h"
+#include "runtime/emulator/execute/scalar_address.h"
 #include "runtime/emulator/memory/memory_model.h"
 
 namespace monojit::emulator {
 namespace {
-
-/// a: base pair, b: offset register or kNoOperand, imm: immediate offset. The two low address bits are ignored.
-u64 address_of(const Wave& wave, const MicroOp* op) {
-  const u64 offset = op->b == kNoOperand ? 0 : const_cast<Wave&>(wave).word(op->b);
-  const u64 immediate = static_cast<u64>(i64{static_cast<i32>(op->imm)});
-  return (wave.pair(op->a) + offset + immediate) & ~u64{3};
-}
 
 /// From memory that was just found reachable.
 template <bool kObserved>
@@ -24,29 +17,53 @@ template <bool kObserved>
   }
 }
 
-template <u32 kWords, bool kObserved>
+/// kUnit: bytes that one step of the offset register means (64 for s_scratch_*).
+template <u32 kWords, u32 kUnit, bool kObserved>
 void load(Wave& wave, const MicroOp* op) {
-  const u64 address = address_of(wave, op);
+  const u64 address = scalar_address<kUnit>(wave, op);
   if (!wave.worker->reachable(address, address + kWords * 4)) [[unlikely]] {
-    scalar_memory_fault(wave, op, address, kWords * 4);
+    scalar_memory_fault(wave, op, AccessKind::kLoad, address, kWords * 4);
   }
   fetch<kObserved>(wave, op, address, &wave.word(op->dst), kWords * 4);
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
-/// a: the first of four descriptor words. Words behind num_records read as zero.
+template <u32 kWords, u32 kUnit>
+void store(Wave& wave, const MicroOp* op) {
+  const u64 address = scalar_address<kUnit>(wave, op);
+  if (!wave.worker->reachable(address, address + kWords * 4)) [[unlikely]] {
+    scalar_memory_fault(wave, op, AccessKind::kStore, address, kWords * 4);
+  }
+  ++wave.worker->memory_writes;
+  std::memcpy(reinterpret_cast<void*>(address), wave.registers + op->dst, kWords * 4);
+  MONOJIT_EMULATOR_NEXT(wave, op);
+}
+
+/// Words behind num_records read as zero.
 template <u32 kWords, bool kObserved>
 void buffer_load(Wave& wave, const MicroOp* op) {
-  const u64 base = wave.pair(op->a) & 0xffffffffffff;
-  const u64 records = wave.word(op->a + 8);
-  const u64 offset = ((op->b == kNoOperand ? 0 : u64{wave.word(op->b)}) + op->imm) & ~u64{3};
+  const ScalarBuffer buffer = scalar_buffer(wave, op);
   for (u32 i = 0; i < kWords; ++i) {
-    const u64 at = offset + 4 * i;
+    const u64 at = buffer.offset + 4 * i, address = buffer.base + at;
     u32& word = wave.word(op->dst + 4 * i);
     word = 0;
-    if (at + 4 > records) continue;
-    if (!wave.worker->reachable(base + at, base + at + 4)) scalar_memory_fault(wave, op, base + at, 4);
-    fetch<kObserved>(wave, op, base + at, &word, 4);
+    if (at + 4 > buffer.bytes) continue;
+    if (!wave.worker->reachable(address, address + 4)) scalar_memory_fault(wave, op, AccessKind::kLoad, address, 4);
+    fetch<kObserved>(wave, op, address, &word, 4);
+  }
+  MONOJIT_EMULATOR_NEXT(wave, op);
+}
+
+/// Words behind num_records are dropped.
+template <u32 kWords>
+void buffer_store(Wave& wave, const MicroOp* op) {
+  const ScalarBuffer buffer = scalar_buffer(wave, op);
+  ++wave.worker->memory_writes;
+  for (u32 i = 0; i < kWords; ++i) {
+    const u64 at = buffer.offset + 4 * i, address = buffer.base + at;
+    if (at + 4 > buffer.bytes) continue;
+    if (!wave.worker->reachable(address, address + 4)) scalar_memory_fault(wave, op, AccessKind::kStore, address, 4);
+    std::memcpy(reinterpret_cast<void*>(address), wave.registers + op->dst + 4 * i, 4);
   }
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
@@ -59,7 +76,8 @@ void read_clock(Wave& wave, const MicroOp* op) {
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
-consteval Entry memory(std::string_view mnemonic, u8 rows, Handler handler, Handler observed) {
+/// Stores have no observed form: where the scalar cache stands among the others when it is written is not modelled.
+consteval Entry memory(std::string_view mnemonic, u8 rows, Handler handler, Handler observed = nullptr) {
   return {.mnemonic = mnemonic,
           .form = Form::kScalarMemory,
           .count = CountClass::kScalarMemory,
@@ -67,18 +85,31 @@ consteval Entry memory(std::string_view mnemonic, u8 rows, Handler handler, Hand
           .handlers = {handler, nullptr, nullptr, nullptr, observed}};
 }
 
-constexpr Entry kEntries[] = {
-    memory("s_load_dword", 1, load<1, false>, load<1, true>),
-    memory("s_load_dwordx2", 2, load<2, false>, load<2, true>),
-    memory("s_load_dwordx4", 4, load<4, false>, load<4, true>),
-    memory("s_load_dwordx8", 8, load<8, false>, load<8, true>),
-    memory("s_load_dwordx16", 16, load<16, false>, load<16, true>),
+constexpr u32 kScratchUnit = 64;
 
+constexpr Entry kEntries[] = {
+    memory("s_load_dword", 1, load<1, 1, false>, load<1, 1, true>),
+    memory("s_load_dwordx2", 2, load<2, 1, false>, load<2, 1, true>),
+    memory("s_load_dwordx4", 4, load<4, 1, false>, load<4, 1, true>),
+    memory("s_load_dwordx8", 8, load<8, 1, false>, load<8, 1, true>),
+    memory("s_load_dwordx16", 16, load<16, 1, false>, load<16, 1, true>),
     memory("s_buffer_load_dword", 1, buffer_load<1, false>, buffer_load<1, true>),
     memory("s_buffer_load_dwordx2", 2, buffer_load<2, false>, buffer_load<2, true>),
     memory("s_buffer_load_dwordx4", 4, buffer_load<4, false>, buffer_load<4, true>),
     memory("s_buffer_load_dwordx8", 8, buffer_load<8, false>, buffer_load<8, true>),
     memory("s_buffer_load_dwordx16", 16, buffer_load<16, false>, buffer_load<16, true>),
+    memory("s_store_dword", 1, store<1, 1>),
+    memory("s_store_dwordx2", 2, store<2, 1>),
+    memory("s_store_dwordx4", 4, store<4, 1>),
+    memory("s_buffer_store_dword", 1, buffer_store<1>),
+    memory("s_buffer_store_dwordx2", 2, buffer_store<2>),
+    memory("s_buffer_store_dwordx4", 4, buffer_store<4>),
+    memory("s_scratch_load_dword", 1, load<1, kScratchUnit, false>, load<1, kScratchUnit, true>),
+    memory("s_scratch_load_dwordx2", 2, load<2, kScratchUnit, false>, load<2, kScratchUnit, true>),
+    memory("s_scratch_load_dwordx4", 4, load<4, kScratchUnit, false>, load<4, kScratchUnit, true>),
+    memory("s_scratch_store_dword", 1, store<1, kScratchUnit>),
+    memory("s_scratch_store_dwordx2", 2, store<2, kScratchUnit>),
+    memory("s_scratch_store_dwordx4", 4, store<4, kScratchUnit>),
     memory("s_memtime", 2, read_clock, read_clock),
     memory("s_memrealtime", 2, read_clock, read_clock),
 };

@@ -39,11 +39,13 @@ struct Worker {
   u64 clock_reads = 0;
   u64 stray_matrix_ops = 0;  ///< MFMAs executed with a partial EXEC
   u64 out_of_range_buffer_lanes = 0;
+  u64 buffer_rule_differences = 0;    ///< accesses that the documented range rule and the chip's treat differently
+  bool strict_alignment = false;      ///< unaligned loads and stores of LDS, global memory and scratch fault
   std::atomic<u64>* clock = nullptr;  ///< virtual time in ticks of 10 ns
   const Allocations* allocations = nullptr;
   std::shared_ptr<const AllocationList> list;
   Allocation last_hit;
-  u32 device = 0;  ///< of the workgroup that it visits
+  u32 device = 0;                          ///< of the workgroup that it visits
   MemoryModel* model = nullptr;            ///< of observed programs
   std::unique_ptr<MemoryRequest> request;  ///< the instruction that is being observed
   std::vector<std::unique_ptr<MemoryRequest>> spare_requests;
@@ -54,6 +56,7 @@ struct Worker {
     counts = {};
     stray_matrix_ops = 0;
     out_of_range_buffer_lanes = 0;
+    buffer_rule_differences = 0;
     if (visited != device) last_hit = {}, device = visited;
   }
   /// True if all of [first, last) is live memory. Remembers where, so that the next look is two comparisons.

@@ -21,6 +21,7 @@ void add(LaunchReport& sum, const LaunchReport& report) {
   for (u32 i = 0; i < kCountClasses; ++i) sum.counts[i] += report.counts[i];
   sum.stray_matrix_ops += report.stray_matrix_ops;
   sum.out_of_range_buffer_lanes += report.out_of_range_buffer_lanes;
+  sum.buffer_rule_differences += report.buffer_rule_differences;
   sum.rounds += report.rounds;
   sum.seconds += report.seconds;
 }

@@ -120,6 +120,7 @@ MonojitEmulatorCounters Runtime::counters() {
   counters.mfma_with_partial_exec = totals.sum.stray_matrix_ops;
   counters.buffer_parts_out_of_range = totals.sum.out_of_range_buffer_lanes;
   counters.seconds = totals.sum.seconds;
+  counters.buffer_rule_differences = totals.sum.buffer_rule_differences;
   return counters;
 }
 

@@ -32,6 +32,7 @@ struct MemoryRequest {
   const MicroOp* op = nullptr;
   Delivery deliver = nullptr;  ///< of loads
   u32 lds_base = 0;            ///< of loads to LDS
+  u32 context = 0;             ///< what else the delivery must know: the element format of typed loads
 
   [[nodiscard]] u32 length(u32 lane) const { return partial ? lengths[lane] : bytes; }
 };

@@ -86,6 +86,7 @@ void Grid::add(u32 worker, const Worker& counted) {
   for (u32 i = 0; i < kCountClasses; ++i) tally.counts[i] += counted.counts[i];
   tally.stray_matrix_ops += counted.stray_matrix_ops;
   tally.out_of_range_buffer_lanes += counted.out_of_range_buffer_lanes;
+  tally.buffer_rule_differences += counted.buffer_rule_differences;
 }
 
 LaunchReport Grid::report() const {
@@ -94,6 +95,7 @@ LaunchReport Grid::report() const {
     for (u32 i = 0; i < kCountClasses; ++i) report.counts[i] += tally.counts[i];
     report.stray_matrix_ops += tally.stray_matrix_ops;
     report.out_of_range_buffer_lanes += tally.out_of_range_buffer_lanes;
+    report.buffer_rule_differences += tally.buffer_rule_differences;
   }
   report.rounds = rounds_;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();

@@ -19,8 +19,8 @@ class Grid {
  public:
   /// `launch_memory` is emulated memory for arguments and dispatch packet (kLaunchMemoryBytes); `arena` has room for
   /// all workgroups that can be resident. Both are the grid's until it has ended. `observed`: a memory model looks.
-  Grid(LaunchRequest request, const ChipLimits& chip, u8* launch_memory, std::unique_ptr<BlockArena> arena,
-       u32 workers, bool observed);
+  Grid(LaunchRequest request, const ChipLimits& chip, u8* launch_memory, std::unique_ptr<BlockArena> arena, u32 workers,
+       bool observed);
 
   [[nodiscard]] const LaunchContext& launch() const { return launch_; }
   [[nodiscard]] const LaunchRequest& request() const { return request_; }
@@ -67,6 +67,7 @@ class Grid {
     DynamicCounts counts{};
     u64 stray_matrix_ops = 0;
     u64 out_of_range_buffer_lanes = 0;
+    u64 buffer_rule_differences = 0;
   };
   std::vector<Tally> tallies_;  ///< one a worker
   u64 rounds_ = 0;

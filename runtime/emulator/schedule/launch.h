@@ -31,6 +31,7 @@ struct LaunchReport {
   DynamicCounts counts{};
   u64 stray_matrix_ops = 0;
   u64 out_of_range_buffer_lanes = 0;
+  u64 buffer_rule_differences = 0;
   u64 rounds = 0;
   double seconds = 0;
 };

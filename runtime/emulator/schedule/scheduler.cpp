@@ -207,6 +207,7 @@ void Scheduler::prepare_workers() {
     worker->model = model_.get();
     if (model_ != nullptr && worker->request == nullptr) worker->request = std::make_unique<MemoryRequest>();
     worker->skips_unwritten = model_ != nullptr && model_->skips_unwritten();
+    worker->strict_alignment = settings_.strict_alignment;
     if (worker->list == list) continue;
     worker->list = list;
     worker->last_hit = {};
