@@ -25,6 +25,7 @@ constexpr Option kOptions[] = {
     {"threads", "MONOJIT_EMULATOR_THREADS", "1..256"},
     {"matrix", "MONOJIT_EMULATOR_MATRIX", "cdna3, fma-chain or exact"},
     {"memory", "MONOJIT_EMULATOR_MEMORY", "coherent or weak"},
+    {"checks", "MONOJIT_EMULATOR_CHECKS", kCheckNames},
     {"seed", "MONOJIT_EMULATOR_SEED", "an unsigned 64-bit number"},
     {"alignment", "MONOJIT_EMULATOR_ALIGNMENT", "driver or strict"},
 };
@@ -79,6 +80,8 @@ void apply(Settings& settings, const Option& option, std::string_view value) {
   } else if (option.name == "alignment") {
     if (value != "driver" && value != "strict") refuse(option, value);
     settings.strict_alignment = value == "strict";
+  } else if (option.name == "checks") {
+    if (!parse_checks(value, settings.checks)) refuse(option, value);
   } else {
     settings.seed = parse_number(option, value);
   }
@@ -92,7 +95,7 @@ void apply_setting(Settings& settings, std::string_view name, std::string_view v
   }
   throw Failure(
       FailureKind::kInvalidValue,
-      fmt::format("emulator option \"{}\" does not exist; there are chip, devices, threads, matrix, memory, seed and "
+      fmt::format("emulator option \"{}\" does not exist; there are chip, devices, threads, matrix, memory, checks, seed and "
                   "alignment",
                   name));
 }

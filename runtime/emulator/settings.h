@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "runtime/emulator/checks/checks.h"
 #include "runtime/emulator/chip.h"
 #include "runtime/emulator/numerics/matrix.h"
 
@@ -19,14 +20,15 @@ struct Settings {
   MatrixModel matrix = MatrixModel::kCdna3;
   u64 seed = 0;  ///< order of the workgroups (0 is ascending), and what the weak memory mode does
   MemoryMode memory = MemoryMode::kCoherent;
+  Checks checks{};
   bool strict_alignment = false;  ///< unaligned loads and stores fault, where the driver makes the chip take them
 };
 
-/// Reads MONOJIT_EMULATOR_CHIP, _DEVICES, _THREADS, _MATRIX, _MEMORY, _SEED and _ALIGNMENT; an empty one is as good as
+/// Reads MONOJIT_EMULATOR_CHIP, _DEVICES, _THREADS, _MATRIX, _MEMORY, _CHECKS, _SEED and _ALIGNMENT; an empty one is as good as
 /// none. Throws Failure (kNotInitialized) naming the variable, its value and what is possible.
 [[nodiscard]] Settings settings_from_environment();
 
-/// One option by name ("chip", "devices", "threads", "matrix", "memory", "seed", "alignment"); the same errors.
+/// One option by name ("chip", "devices", "threads", "matrix", "memory", "checks", "seed", "alignment"); the same errors.
 void apply_setting(Settings& settings, std::string_view name, std::string_view value);
 
 }  // namespace monojit::emulator

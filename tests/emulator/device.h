@@ -50,6 +50,7 @@ class Device {
   Buffer<T> upload(const std::vector<T>& values) {
     const Buffer<T> buffer = allocate<T>(values.size());
     std::memcpy(buffer.data, values.data(), values.size() * sizeof(T));
+    allocations_.note_written(buffer.address(), buffer.address() + values.size() * sizeof(T));
     return buffer;
   }
   bool release(void* pointer) { return allocations_.release(pointer); }

@@ -56,9 +56,11 @@ std::string nearest(std::string_view wanted, std::vector<std::string> names) {
 
 }  // namespace
 
-const Program& Kernel::observed_program() const {
-  std::call_once(observed_once_, [&] { observed_ = decoder->decode(*module, *this, ProgramVariant::kObserved); });
-  return *observed_;
+const Program& Kernel::program_as(ProgramVariant variant) const {
+  if (variant == ProgramVariant::kPlain) return *program;
+  const auto index = static_cast<std::size_t>(variant);
+  std::call_once(decoded_[index], [&] { variants_[index] = decoder->decode(*module, *this, variant); });
+  return *variants_[index];
 }
 
 Module::Module(std::span<const u8> bytes, const ChipLimits& chip, Allocations& allocations, u32 device)

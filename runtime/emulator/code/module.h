@@ -28,12 +28,12 @@ struct Kernel {
   const Decoder* decoder = nullptr;
   std::unique_ptr<const Program> program;  ///< the plain one
 
-  /// The program for launches that a memory model observes, decoded when it is asked for first.
-  [[nodiscard]] const Program& observed_program() const;
+  /// The program in a variant other than the plain one, decoded when it is asked for first.
+  [[nodiscard]] const Program& program_as(ProgramVariant variant) const;
 
  private:
-  mutable std::once_flag observed_once_;
-  mutable std::unique_ptr<const Program> observed_;
+  mutable std::once_flag decoded_[kProgramVariants];
+  mutable std::unique_ptr<const Program> variants_[kProgramVariants];
 };
 
 class Module {

@@ -70,8 +70,10 @@ std::unique_ptr<const Program> Decoder::decode(const Module& module, const Kerne
                                                ProgramVariant variant) const {
   const std::lock_guard lock(mutex_);
   Instruction instruction;
+  MachineFacts facts;
   const auto decode_at = [&](u64 address, u64 end) {
-    const bool decoded = disassembler_.decode(module.loaded(address, end - address), address, instruction);
+    const bool decoded = disassembler_.decode(module.loaded(address, end - address), address, instruction,
+                                              variant == ProgramVariant::kChecked ? &facts : nullptr);
     if (instruction.bytes == 0) throw Failure(FailureKind::kInvalidImage, "code object: code that does not end");
     return decoded;
   };
@@ -85,11 +87,12 @@ std::unique_ptr<const Program> Decoder::decode(const Module& module, const Kerne
   auto program = std::make_unique<Program>();
   program->kernel = kernel.name;
   program->load_bias = module.load_bias();
+  program->file = module.file();
   Lowering lowering(table_, chip_, matrix_, {kernel.descriptor.vgprs, kernel.descriptor.agprs}, variant, *program);
   for (const CodeRange& range : ranges) {
     for (u64 address = range.begin; address < range.end; address += instruction.bytes) {
       const bool decoded = decode_at(address, range.end);
-      lowering.lower(instruction, decoded);
+      lowering.lower(instruction, decoded, facts);
     }
   }
   lowering.finish();

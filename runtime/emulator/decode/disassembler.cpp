@@ -1,8 +1,11 @@
 #include "runtime/emulator/decode/disassembler.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <mutex>
+#include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <llvm/MC/MCAsmInfo.h>
@@ -12,6 +15,7 @@
 #include <llvm/MC/MCInstPrinter.h>
 #include <llvm/MC/MCInstrInfo.h>
 #include <llvm/MC/MCRegisterInfo.h>
+#include <llvm/MC/MCSchedule.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/MCTargetOptions.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -19,6 +23,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include "runtime/emulator/execute/register_file.h"
 #include "runtime/emulator/failure.h"
 
 namespace monojit::emulator {
@@ -33,6 +38,38 @@ void initialize_llvm() {
   });
 }
 
+std::optional<RegisterUse> numbered(std::string_view name, std::string_view prefix, RegisterUse::File file, u32 base) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  u32 number = 0;
+  const char* const begin = name.data() + prefix.size();
+  if (std::from_chars(begin, name.data() + name.size(), number).ec != std::errc{}) return std::nullopt;
+  u16 count = 0;
+  for (std::size_t at = 0; at != std::string_view::npos; at = name.find(prefix, at + 1)) ++count;
+  return RegisterUse{.file = file, .first = static_cast<u16>(base + number), .count = count};
+}
+
+/// A register by LLVM's name for it: "VGPR2_VGPR3", "SGPR4", "VCC_LO", "M0_gfxpre11". None of those that hold no state.
+std::optional<RegisterUse> register_named(std::string_view name) {
+  using File = RegisterUse::File;
+  if (const auto use = numbered(name, "VGPR", File::kVgpr, 0)) return use;
+  if (const auto use = numbered(name, "AGPR", File::kAgpr, 0)) return use;
+  if (const auto use = numbered(name, "SGPR", File::kScalar, 0)) return use;
+  if (const auto use = numbered(name, "TTMP", File::kScalar, kTtmpWord)) return use;
+  struct Named {
+    std::string_view stem;
+    u32 word;
+  };
+  constexpr Named kPairs[] = {
+      {"FLAT_SCR", kFlatScratchWord}, {"XNACK_MASK", kXnackMaskWord}, {"VCC", kVccWord}, {"EXEC", kExecWord}};
+  for (const Named& pair : kPairs) {
+    if (!name.starts_with(pair.stem)) continue;
+    const bool low = name.find("_LO") != std::string_view::npos, high = name.find("_HI") != std::string_view::npos;
+    return RegisterUse{.first = static_cast<u16>(pair.word + (high ? 1 : 0)), .count = static_cast<u16>(low || high ? 1 : 2)};
+  }
+  if (name.starts_with("M0")) return RegisterUse{.first = kM0Word};
+  return std::nullopt;
+}
+
 }  // namespace
 
 struct Disassembler::State {
@@ -43,6 +80,31 @@ struct Disassembler::State {
   std::unique_ptr<llvm::MCContext> context;
   std::unique_ptr<llvm::MCDisassembler> disassembler;
   std::unique_ptr<llvm::MCInstPrinter> printer;
+
+  void add_use(MachineFacts& facts, llvm::MCRegister reg, bool written, bool tied) const {
+    auto use = register_named(registers->getName(reg));
+    if (!use) return;
+    use->written = written;
+    use->tied = tied;
+    facts.registers.push_back(*use);
+  }
+
+  void fill_facts(const llvm::MCInst& decoded, MachineFacts& facts) const {
+    const llvm::MCInstrDesc& description = instructions->get(decoded.getOpcode());
+    facts.registers.clear();
+    facts.latency = static_cast<u32>(
+        std::max(0, subtarget->getSchedModel().computeInstrLatency(*subtarget, *instructions, decoded)));
+    for (unsigned i = 0; i < decoded.getNumOperands(); ++i) {
+      const llvm::MCOperand& operand = decoded.getOperand(i);
+      if (!operand.isReg() || !operand.getReg()) continue;
+      const bool written = i < description.getNumDefs();
+      const bool tied = !written && i < description.getNumOperands() &&
+                        description.getOperandConstraint(i, llvm::MCOI::TIED_TO) >= 0;
+      add_use(facts, operand.getReg(), written, tied);
+    }
+    for (const llvm::MCPhysReg reg : description.implicit_uses()) add_use(facts, reg, false, false);
+    for (const llvm::MCPhysReg reg : description.implicit_defs()) add_use(facts, reg, true, false);
+  }
 };
 
 Disassembler::Disassembler(const ChipLimits& chip) : state_(std::make_unique<State>()) {
@@ -67,7 +129,7 @@ Disassembler::Disassembler(const ChipLimits& chip) : state_(std::make_unique<Sta
 
 Disassembler::~Disassembler() = default;
 
-bool Disassembler::decode(std::span<const u8> bytes, u64 address, Instruction& instruction) {
+bool Disassembler::decode(std::span<const u8> bytes, u64 address, Instruction& instruction, MachineFacts* facts) {
   llvm::MCInst decoded;
   u64 size = 0;
   const auto status = state_->disassembler->getInstruction(decoded, size, llvm::ArrayRef(bytes.data(), bytes.size()),
@@ -87,6 +149,7 @@ bool Disassembler::decode(std::span<const u8> bytes, u64 address, Instruction& i
   state_->printer->printInst(&decoded, address, "", *state_->subtarget, stream);
   std::ranges::replace(instruction.text, '\t', ' ');
   parse_instruction_text(instruction);
+  if (facts != nullptr) state_->fill_facts(decoded, *facts);
   return true;
 }
 

@@ -8,6 +8,7 @@
 
 #include "runtime/emulator/chip.h"
 #include "runtime/emulator/decode/instruction.h"
+#include "runtime/emulator/decode/register_use.h"
 
 namespace monojit::emulator {
 
@@ -20,7 +21,8 @@ class Disassembler {
   Disassembler& operator=(const Disassembler&) = delete;
 
   /// Reads one instruction at the front of `bytes`. False: not an instruction; text is ".long 0x..." then, 4 bytes.
-  bool decode(std::span<const u8> bytes, u64 address, Instruction& instruction);
+  /// `facts` are filled if asked for.
+  bool decode(std::span<const u8> bytes, u64 address, Instruction& instruction, MachineFacts* facts = nullptr);
 
  private:
   struct State;

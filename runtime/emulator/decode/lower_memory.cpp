@@ -9,11 +9,11 @@
 namespace monojit::emulator {
 
 Handler Lowering::memory_handler(const Entry& entry, u32 index) const {
-  return entry.handlers[index + (variant_ == ProgramVariant::kObserved ? kObservedHandlers : 0)];
+  return entry.handlers[index + (variant_ != ProgramVariant::kPlain ? kObservedHandlers : 0)];
 }
 
 Handler Lowering::observing_handler(const Entry& entry) const {
-  return variant_ == ProgramVariant::kObserved ? entry.handlers[kObservedHandlers] : nullptr;
+  return variant_ != ProgramVariant::kPlain ? entry.handlers[kObservedHandlers] : nullptr;
 }
 
 u32 Lowering::policy_bits(const Instruction& in) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/emulator/checks/wave_checks.h"
 #include "runtime/emulator/execute/control.h"
 #include "runtime/emulator/execute/fault.h"
 #include "runtime/emulator/execute/register_file.h"
@@ -31,11 +32,15 @@ MicroOp& Lowering::add(Handler handler, u32 dst, u32 a, u32 b, u32 c, u32 imm, u
   return program_.ops.emplace_back(MicroOp{handler, dst, a, b, c, imm, aux});
 }
 
-void Lowering::lower(const Instruction& in, bool decoded) {
+void Lowering::lower(const Instruction& in, bool decoded, const MachineFacts& facts) {
   temporary_rows_used_ = temporary_scalars_used_ = 0;
   const std::size_t first = program_.ops.size();
   const std::size_t first_branch = branches_.size();
   program_.instructions.push_back({in.address, in.bytes, static_cast<u32>(first), in.text});
+  if (variant_ == ProgramVariant::kChecked) {
+    program_.facts.push_back(facts_of(in, decoded ? facts : MachineFacts{}));
+    add(probe_instruction, 0, 0, 0, 0, static_cast<u32>(program_.facts.size() - 1));
+  }
   const Entry* const entry = decoded ? table_.find(in.mnemonic) : nullptr;
   const StaticCounts before = counts_;
   try {
@@ -58,7 +63,7 @@ void Lowering::lower(const Instruction& in, bool decoded) {
       throw Unsupported("not known to the emulator");
     }
   } catch (const Unsupported& reason) {
-    program_.ops.resize(first);
+    program_.ops.resize(first);  // and with them a probe
     program_.counts.resize(first);
     branches_.resize(first_branch);
     counts_ = before;

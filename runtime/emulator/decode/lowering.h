@@ -13,6 +13,7 @@
 #include "runtime/emulator/decode/instruction.h"
 #include "runtime/emulator/decode/instruction_table.h"
 #include "runtime/emulator/decode/program.h"
+#include "runtime/emulator/decode/register_use.h"
 #include "runtime/emulator/numerics/matrix.h"
 
 namespace monojit::emulator {
@@ -29,7 +30,8 @@ class Lowering {
            ProgramVariant variant, Program& program);
 
   /// Appends the instruction's micro-ops. One that can't be executed becomes a micro-op that faults when reached.
-  void lower(const Instruction& instruction, bool decoded);
+  /// `facts` count in checked programs only.
+  void lower(const Instruction& instruction, bool decoded, const MachineFacts& facts);
   /// Resolves branches and ends the program. Nothing may be lowered afterwards.
   void finish();
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "runtime/emulator/code/debug_lines.h"
 #include "runtime/emulator/execute/register_file.h"
 
 namespace monojit::emulator {
@@ -17,6 +20,14 @@ const InstructionRecord& Program::instruction_of(const MicroOp* op) const {
   const u32 index = static_cast<u32>(op - ops.data());
   const auto after = std::ranges::upper_bound(instructions, index, {}, &InstructionRecord::first_op);
   return after == instructions.begin() ? *after : *std::prev(after);
+}
+
+std::string Program::describe(u32 number) const {
+  const InstructionRecord& instruction = instructions[number];
+  const std::string line = source_line(file, instruction.address);
+  const std::size_t text = instruction.text.find_first_not_of(' ');
+  return fmt::format("{:#x}: {}{}", instruction.address, text == std::string::npos ? "" : instruction.text.substr(text),
+                     line.empty() ? "" : fmt::format("  [{}]", line));
 }
 
 const MicroOp* Program::at_address(u64 address) const {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "runtime/emulator/checks/instruction_facts.h"
 #include "runtime/emulator/execute/counts.h"
 #include "runtime/emulator/execute/micro_op.h"
 #include "runtime/emulator/numerics/matrix.h"
@@ -13,7 +15,10 @@
 namespace monojit::emulator {
 
 /// Plain programs run on coherent memory: their waits and cache maintenance vanish. Observed ones ask a memory model.
-enum class ProgramVariant : u8 { kPlain, kObserved };
+/// Checked ones are observed, and a probe
+/// looks at each instruction before it runs.
+enum class ProgramVariant : u8 { kPlain, kObserved, kChecked };
+inline constexpr u32 kProgramVariants = 3;
 
 /// Where an instruction came from.
 struct InstructionRecord {
@@ -49,6 +54,8 @@ struct Program {
   std::vector<std::unique_ptr<LanePermutation>> permutations;
   std::vector<MatrixOperation> matrix_operations;
   std::vector<std::string> problems;  ///< instructions that can't be executed: what and why
+  std::vector<InstructionFacts> facts;  ///< of each instruction, in checked programs
+  std::span<const u8> file;             ///< the code object, for its debug lines
   u32 rows = 0;                       ///< VGPRs and AGPRs
   u64 load_bias = 0;                  ///< host address minus code object address
 
@@ -56,6 +63,11 @@ struct Program {
   [[nodiscard]] u32 register_bytes() const;  ///< of one wave, a multiple of the row alignment
   /// The instruction that a micro-op belongs to.
   [[nodiscard]] const InstructionRecord& instruction_of(const MicroOp* op) const;
+  [[nodiscard]] u32 number_of(const MicroOp* op) const {
+    return static_cast<u32>(&instruction_of(op) - instructions.data());
+  }
+  /// "0x1a40: buffer_load_dword v0, v1, s[0:3], 0 offen  [kernels/k1/norm.cpp:41]"
+  [[nodiscard]] std::string describe(u32 instruction) const;
   /// The micro-op at a code object address, or null if no decoded instruction begins there.
   [[nodiscard]] const MicroOp* at_address(u64 address) const;
 };

@@ -17,4 +17,13 @@ bool Worker::search(u64 first, u64 last) {
   return true;
 }
 
+void Worker::mark_written(const MemoryRequest& writing) {
+  for (u64 lanes = writing.lanes; lanes != 0; lanes &= lanes - 1) {
+    const u64 address = writing.addresses[__builtin_ctzll(lanes)];
+    if (!reachable(address, address + 1)) continue;
+    std::atomic<bool>& written = last_hit.history->written;
+    if (!written.load(std::memory_order_relaxed)) written.store(true, std::memory_order_relaxed);
+  }
+}
+
 }  // namespace monojit::emulator

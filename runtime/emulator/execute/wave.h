@@ -19,6 +19,8 @@ struct Program;
 struct Workgroup;
 class Allocations;
 class MemoryModel;
+class WaveChecks;
+struct RaceWave;
 
 enum class WaveState : u8 {
   kReady,
@@ -63,6 +65,8 @@ struct Worker {
   [[nodiscard, gnu::always_inline]] bool reachable(u64 first, u64 last) {
     return last_hit.holds(first, last) || search(first, last);
   }
+  /// Remembers that kernels write to the allocations of these addresses: loads must no longer skip a memory model.
+  void mark_written(const MemoryRequest& writing);
 
  private:
   bool search(u64 first, u64 last);
@@ -89,6 +93,8 @@ struct alignas(64) Wave {
   WaveState state = WaveState::kReady;
   Workgroup* group = nullptr;
   void* memory_state = nullptr;  ///< the memory model's
+  WaveChecks* checks = nullptr;  ///< of checked programs
+  RaceWave* races = nullptr;     ///< the race detector's
 
   [[nodiscard, gnu::always_inline]] u32& word(u32 offset) { return *reinterpret_cast<u32*>(registers + offset); }
   [[nodiscard, gnu::always_inline]] u32* row(u32 offset) {

@@ -32,6 +32,7 @@ hipError_t error_code(FailureKind kind) {
     case FailureKind::kIllegalAddress:
       return hipErrorIllegalAddress;
     case FailureKind::kIllegalInstruction:
+    case FailureKind::kCheckFailed:
       return hipErrorLaunchFailure;
     case FailureKind::kDeadlock:
       return hipErrorLaunchTimeOut;

@@ -34,17 +34,24 @@ void check_words(const WordWork& work) {
   }
 }
 
+void note_written(const u8* row, std::size_t bytes) {
+  const u64 first = reinterpret_cast<u64>(row);
+  Runtime::get().allocations().note_written(first, first + bytes);
+}
+
 void copy(const CopyWork& work) {
   check_copy(work);
   for (std::size_t z = 0; z < work.box.depth; ++z) {
     for (std::size_t y = 0; y < work.box.height; ++y) {
-      std::memmove(work.to.first + z * work.to.slice + y * work.to.pitch,
-                   work.from.first + z * work.from.slice + y * work.from.pitch, work.box.width);
+      u8* const to = work.to.first + z * work.to.slice + y * work.to.pitch;
+      std::memmove(to, work.from.first + z * work.from.slice + y * work.from.pitch, work.box.width);
+      note_written(to, work.box.width);
     }
   }
 }
 
 void fill_row(u8* row, const FillWork& work) {
+  note_written(row, work.box.width);
   if (work.element_bytes == 1) {
     std::memset(row, static_cast<int>(work.value), work.box.width);
     return;
@@ -86,7 +93,10 @@ void do_words(const WordWork& work) {
   for (const WordWork::Word& word : work.words) {
     if (word.wait) {
       while (!holds(word)) std::this_thread::sleep_for(kPollInterval);
-    } else if (word.bytes == 4) {
+      continue;
+    }
+    note_written(static_cast<const u8*>(word.address), word.bytes);
+    if (word.bytes == 4) {
       __atomic_store_n(static_cast<u32*>(word.address), static_cast<u32>(word.value), __ATOMIC_RELEASE);
     } else {
       __atomic_store_n(static_cast<u64*>(word.address), word.value, __ATOMIC_RELEASE);

@@ -95,6 +95,7 @@ void* Allocations::allocate(u64 bytes, Use use, MemoryKind kind, u32 device) {
           .mapped_bytes = mapped,
           .kind = kind,
           .device = device});
+  if (written_ != nullptr && use == Use::kDevice) written_->add(begin, begin + bytes);
   return pointer;
 }
 
@@ -120,6 +121,11 @@ void Allocations::insert(Allocation made) {
   list_ = std::move(next);
 }
 
+void Allocations::track_written() {
+  const std::lock_guard lock(mutex_);
+  if (written_ == nullptr) written_ = std::make_unique<WrittenBytes>();
+}
+
 bool Allocations::release(void* pointer) {
   const std::lock_guard lock(mutex_);
   auto next = std::make_shared<AllocationList>(*list_);
@@ -130,6 +136,7 @@ bool Allocations::release(void* pointer) {
   next->freed.push_back(range);
   if (next->freed.size() > kFreedKept) next->freed.erase(next->freed.begin());
   list_ = std::move(next);
+  if (written_ != nullptr) written_->remove(range.begin);
   if (!range.adopted()) munmap(pointer, range.mapped_bytes);
   if (const auto shared = shared_.extract(range.begin)) close(shared.mapped());
   return true;

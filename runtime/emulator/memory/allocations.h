@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/emulator/memory/written_bytes.h"
 #include "runtime/emulator/types.h"
 
 namespace monojit::emulator {
@@ -94,6 +95,14 @@ class Allocations {
 
   [[nodiscard]] std::shared_ptr<const AllocationList> snapshot() const;
 
+  /// What has been written of device memory that was allocated since track_written(); null before that.
+  [[nodiscard]] WrittenBytes* written_bytes() { return written_.get(); }
+  void track_written();
+  /// The host has put something into [first, last).
+  void note_written(u64 first, u64 last) {
+    if (written_ != nullptr) written_->mark(first, last);
+  }
+
  private:
   void insert(Allocation made);
 
@@ -102,6 +111,7 @@ class Allocations {
   std::deque<AllocationHistory> histories_;
   std::map<u64, int> shared_;  ///< descriptors of shared allocations, by address
   u32 next_number_ = 1;
+  std::unique_ptr<WrittenBytes> written_;
 };
 
 }  // namespace monojit::emulator

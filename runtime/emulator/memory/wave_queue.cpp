@@ -63,16 +63,6 @@ u64 WaveQueue::lines_of(const MemoryRequest& request) {
   return set;
 }
 
-void WaveQueue::mark_written(const MemoryRequest& request) {
-  for (u64 lanes = request.lanes; lanes != 0; lanes &= lanes - 1) {
-    const u64 address = request.addresses[__builtin_ctzll(lanes)];
-    Worker& worker = *wave_.worker;
-    if (!worker.reachable(address, address + 1)) continue;
-    std::atomic<bool>& written = worker.last_hit.history->written;
-    if (!written.load(std::memory_order_relaxed)) written.store(true, std::memory_order_relaxed);
-  }
-}
-
 bool WaveQueue::has_stores() const {
   return std::ranges::any_of(pending_, [](const auto& operation) { return operation.kind != PendingKind::kLoad; });
 }

@@ -47,8 +47,6 @@ class WaveQueue : public WaveMemoryState {
 
   /// The place at an address of the wave's device memory.
   [[nodiscard]] Spot spot_at(u64 address);
-  /// Loads from the allocations that a store or atomic touches must no longer skip the model.
-  void mark_written(const MemoryRequest& request);
   void load(MemoryRequest& request);
   void store(const MemoryRequest& request);
 

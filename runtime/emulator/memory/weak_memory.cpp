@@ -151,7 +151,7 @@ bool WeakMemory::load(Wave& wave, std::unique_ptr<MemoryRequest>& request) {
 
 bool WeakMemory::store(Wave& wave, std::unique_ptr<MemoryRequest>& request) {
   WaveQueue& queue = queue_of(wave);
-  queue.mark_written(*request);
+  wave.worker->mark_written(*request);
   if (queue.random.chance(queue.freedom().late_store)) {
     keep(queue, PendingKind::kStore, wave, request);
   } else {
@@ -165,7 +165,7 @@ u8* WeakMemory::atomic_place(Wave& wave, const MemoryRequest& request, u32 lane)
   WaveQueue& queue = queue_of(wave);
   const bool first = (request.lanes & ((u64{1} << lane) - 1)) == 0;
   if (first) {
-    queue.mark_written(request);
+    wave.worker->mark_written(request);
     queue.count_immediate(request);
   }
   const u64 address = request.addresses[lane];

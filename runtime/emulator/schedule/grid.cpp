@@ -40,7 +40,7 @@ void write_launch_memory(u8* memory, const LaunchRequest& request) {
 }  // namespace
 
 Grid::Grid(LaunchRequest request, const ChipLimits& chip, u8* launch_memory, std::unique_ptr<BlockArena> arena,
-           u32 workers, bool observed)
+           u32 workers, ProgramVariant variant)
     : request_(std::move(request)),
       demand_(demand_of(request_.kernel->descriptor, request_.work_items(), request_.lds_bytes(), chip)),
       launch_memory_(launch_memory),
@@ -49,7 +49,7 @@ Grid::Grid(LaunchRequest request, const ChipLimits& chip, u8* launch_memory, std
       tallies_(workers) {
   write_launch_memory(launch_memory, request_);
   launch_.request = &request_;
-  launch_.program = observed ? &request_.kernel->observed_program() : request_.kernel->program.get();
+  launch_.program = &request_.kernel->program_as(variant);
   launch_.kernarg = launch_memory;
   launch_.dispatch_packet = launch_memory + kPacketOffset;
   launch_.waves = request_.waves();

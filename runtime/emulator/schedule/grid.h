@@ -18,9 +18,9 @@ namespace monojit::emulator {
 class Grid {
  public:
   /// `launch_memory` is emulated memory for arguments and dispatch packet (kLaunchMemoryBytes); `arena` has room for
-  /// all workgroups that can be resident. Both are the grid's until it has ended. `observed`: a memory model looks.
+  /// all workgroups that can be resident. Both are the grid's until it has ended. `variant`: of the program.
   Grid(LaunchRequest request, const ChipLimits& chip, u8* launch_memory, std::unique_ptr<BlockArena> arena, u32 workers,
-       bool observed);
+       ProgramVariant variant);
 
   [[nodiscard]] const LaunchContext& launch() const { return launch_; }
   [[nodiscard]] const LaunchRequest& request() const { return request_; }

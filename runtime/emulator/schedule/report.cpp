@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "runtime/emulator/code/debug_lines.h"
 
 namespace monojit::emulator {
 namespace {
@@ -94,11 +93,7 @@ std::string describe_never_started(const Grid& grid, std::span<const Grid* const
 }  // namespace
 
 std::string describe_instruction(const LaunchContext& launch, const MicroOp* op) {
-  const InstructionRecord& instruction = launch.program->instruction_of(op);
-  const std::string line = source_line(launch.request->kernel->module->file(), instruction.address);
-  const std::size_t text = instruction.text.find_first_not_of(' ');
-  return fmt::format("{:#x}: {}{}", instruction.address, text == std::string::npos ? "" : instruction.text.substr(text),
-                     line.empty() ? "" : fmt::format("  [{}]", line));
+  return launch.program->describe(launch.program->number_of(op));
 }
 
 std::string describe_fault(const LaunchContext& launch, const Workgroup& group, const Wave& wave,

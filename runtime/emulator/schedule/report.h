@@ -11,7 +11,7 @@
 
 namespace monojit::emulator {
 
-/// "0x1a40: buffer_load_dword v0, v1, s[0:3], 0 offen  [kernels/k1/norm.cpp:41]"
+/// As Program::describe().
 [[nodiscard]] std::string describe_instruction(const LaunchContext& launch, const MicroOp* op);
 [[nodiscard]] std::string describe_fault(const LaunchContext& launch, const Workgroup& group, const Wave& wave,
                                          const WaveFault& fault);

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <immintrin.h>
 
+#include "runtime/emulator/checks/checked_memory.h"
+#include "runtime/emulator/checks/wave_checks.h"
+#include "runtime/emulator/memory/plain_memory.h"
 #include "runtime/emulator/memory/weak_memory.h"
 #include "runtime/emulator/schedule/report.h"
 
@@ -22,6 +25,7 @@ constexpr u64 kMostWavesOfGroup = 16;
 
 Scheduler::Scheduler(const Settings& settings, Allocations& allocations)
     : settings_(settings), allocations_(allocations) {
+  if (settings.checks.memory) allocations_.track_written();
   for (u32 i = 0; i < settings.devices; ++i) devices_.push_back(std::make_unique<Device>(settings.chip));
 }
 
@@ -47,7 +51,7 @@ std::shared_ptr<Grid> Scheduler::start(LaunchRequest request) {
     arenas_.pop_back();
   }
   auto grid = std::make_shared<Grid>(std::move(request), settings_.chip, launch_memory_.back(), std::move(arena),
-                                     static_cast<u32>(pool_.workers().size()), model_ != nullptr);
+                                     static_cast<u32>(pool_.workers().size()), variant_);
   launch_memory_.pop_back();
   if (model_ != nullptr) model_->begin_launch(grid->request().device);
   Device& device = *devices_[grid->request().device];
@@ -59,14 +63,30 @@ std::shared_ptr<Grid> Scheduler::start(LaunchRequest request) {
   return grid;
 }
 
-/// What waves see as memory, from the settings.
+/// What waves see as memory, and which program they run, from the settings.
 void Scheduler::choose_memory() {
-  if (settings_.memory == MemoryMode::kCoherent) {
-    model_.reset();
-  } else if (model_ == nullptr || model_seed_ != settings_.seed) {
+  const Checks& checks = settings_.checks;
+  const MemoryChoice choice{settings_.memory, settings_.seed, checks};
+  if (choice == memory_choice_) return;
+  memory_choice_ = choice;
+  if (checks.memory) allocations_.track_written();
+  const bool weak = settings_.memory == MemoryMode::kWeak;
+  variant_ = checks.of_instructions() ? ProgramVariant::kChecked
+             : weak || checks.any()   ? ProgramVariant::kObserved
+                                      : ProgramVariant::kPlain;
+  races_ = nullptr;
+  model_.reset();
+  if (variant_ == ProgramVariant::kPlain) return;
+  if (weak) {
     model_ = std::make_unique<WeakMemory>(settings_.chip, settings_.devices, settings_.seed);
-    model_seed_ = settings_.seed;
+  } else {
+    model_ = std::make_unique<PlainMemory>();
   }
+  if (!checks.of_memory()) return;
+  auto checked = std::make_unique<CheckedMemory>(std::move(model_), checks.races,
+                                                 checks.memory ? allocations_.written_bytes() : nullptr);
+  races_ = checked->races();
+  model_ = std::move(checked);
 }
 
 /// Makes the XCD's next workgroup resident; false if all have been or no compute unit has room.
@@ -129,6 +149,13 @@ void Scheduler::run_wave(Grid& grid, Workgroup& group, Wave& wave, Worker& worke
 void Scheduler::start_group(const Visit& visit, Worker& worker) {
   Workgroup& group = *visit.group;
   start_workgroup(group, visit.grid->launch(), visit.grid->arena().take());
+  group.checks.clear();
+  for (Wave& wave : group.waves) {
+    if (variant_ != ProgramVariant::kChecked) break;
+    group.checks.push_back(std::make_shared<WaveChecks>(settings_.checks, settings_.chip.chip,
+                                                        visit.grid->request().kernel->descriptor, races_));
+    wave.checks = group.checks.back().get();
+  }
   if (model_ == nullptr) return;
   for (Wave& wave : group.waves) {
     wave.worker = &worker;

@@ -20,6 +20,8 @@
 
 namespace monojit::emulator {
 
+class RaceDetector;
+
 class Scheduler {
  public:
   Scheduler(const Settings& settings, Allocations& allocations);
@@ -86,7 +88,15 @@ class Scheduler {
   std::mt19937_64 order_;
   ProgressWatch watch_;
   std::unique_ptr<MemoryModel> model_;  ///< null: the host's memory itself, coherent
-  u64 model_seed_ = 0;
+  struct MemoryChoice {
+    MemoryMode memory = MemoryMode::kCoherent;
+    u64 seed = 0;
+    Checks checks;
+    bool operator==(const MemoryChoice&) const = default;
+  };
+  MemoryChoice memory_choice_;  ///< that model_ and variant_ were made for
+  ProgramVariant variant_ = ProgramVariant::kPlain;
+  RaceDetector* races_ = nullptr;  ///< of model_
   std::atomic<bool> interrupted_{false};
   std::atomic<u64> clock_{1};
 };

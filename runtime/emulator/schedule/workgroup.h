@@ -37,6 +37,7 @@ struct Workgroup {
   u8* block = nullptr;  ///< null until its first visit
   u32 ended = 0;
   std::span<Wave> waves;
+  std::vector<std::shared_ptr<WaveChecks>> checks;  ///< one a wave, in checked launches
 
   [[nodiscard]] bool started() const { return block != nullptr; }
   [[nodiscard]] bool done() const { return started() && ended == waves.size(); }

@@ -1,0 +1,38 @@
+#include "runtime/emulator/checks/checks.h"
+
+#include <utility>
+
+namespace monojit::emulator {
+namespace {
+
+constexpr std::pair<std::string_view, bool Checks::*> kFields[] = {
+    {"buffers", &Checks::buffers}, {"exec", &Checks::exec},           {"hazards", &Checks::hazards},
+    {"memory", &Checks::memory},   {"races", &Checks::races},         {"registers", &Checks::registers},
+    {"waits", &Checks::waits},
+};
+
+bool set(std::string_view name, Checks& checks) {
+  if (name == "none") return true;
+  bool found = false;
+  for (const auto& [field_name, field] : kFields) {
+    if (name != "all" && name != field_name) continue;
+    checks.*field = found = true;
+  }
+  return found;
+}
+
+}  // namespace
+
+bool parse_checks(std::string_view text, Checks& checks) {
+  Checks parsed;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    if (!set(text.substr(0, comma), parsed)) return false;
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  checks = parsed;
+  return true;
+}
+
+}  // namespace monojit::emulator

@@ -1,0 +1,283 @@
+#include "runtime/emulator/checks/race_detector.h"
+
+#include <fmt/format.h>
+
+#include "runtime/emulator/decode/program.h"
+#include "runtime/emulator/schedule/workgroup.h"
+
+namespace monojit::emulator {
+
+/// What the waves of a workgroup share.
+struct RaceGroup {
+  AccessHistory lds;
+  std::unordered_map<u64, VectorClock> lds_hand_offs;  ///< by word offset, of LDS atomics
+  BarrierClocks barriers[2];                           ///< by the parity of their number: one may fill while one is left
+  u32 waves = 0;
+};
+
+namespace {
+
+constexpr u32 kLastTime = ~u32{0};
+
+u64 group_key(const WavePlace& place, const Workgroup& group) { return u64{place.device} << 48 | group.number; }
+
+/// The part of a clock that a write-back of this XCD's L2 pushes out.
+void join_entries_of_xcd(VectorClock& to, const VectorClock& from, const std::vector<std::unique_ptr<RaceWave>>& waves,
+                         const RaceWave& self) {
+  for (const auto& wave : waves) {
+    if (wave->device == self.device && wave->xcd == self.xcd) to.raise(wave->id, from.of(wave->id));
+  }
+}
+
+bool overlap(const PastAccess& one, const PastAccess& other) { return (one.bytes & other.bytes) != 0; }
+
+}  // namespace
+
+RaceDetector::RaceDetector() = default;
+RaceDetector::~RaceDetector() = default;
+
+RaceWave& RaceDetector::self_of(Wave& wave) {
+  RaceWave& self = *wave.races;
+  if (self.barriers_passed != self.barriers) pass_barrier(self);
+  return self;
+}
+
+void RaceDetector::begin_launch() {
+  const std::lock_guard lock(mutex_);
+  if (running_launches_++ != 0) return;
+  waves_.clear();
+  groups_.clear();
+  history_.clear();
+  hand_offs_.clear();
+  base_ = {};
+}
+
+void RaceDetector::end_launch() {
+  const std::lock_guard lock(mutex_);
+  --running_launches_;
+}
+
+void RaceDetector::start_wave(Wave& wave, const WavePlace& place) {
+  const std::lock_guard lock(mutex_);
+  auto self = std::make_unique<RaceWave>();
+  self->id = static_cast<u32>(waves_.size());
+  self->number = wave.number;
+  self->device = place.device;
+  self->xcd = place.xcd;
+  self->workgroup = wave.group->id;
+  self->program = wave.program;
+  auto& group = groups_[group_key(place, *wave.group)];
+  if (group == nullptr || wave.number == 0) group = std::make_unique<RaceGroup>();
+  self->group = group.get();
+  self->seen = self->clock = base_;
+  ++group->waves;
+  wave.races = self.get();
+  waves_.push_back(std::move(self));
+}
+
+/// What has ended is ordered before every later launch.
+void RaceDetector::end_wave(Wave& wave) {
+  const std::lock_guard lock(mutex_);
+  const u32 id = wave.races->id;
+  base_.near.raise(id, kLastTime);
+  base_.device.raise(id, kLastTime);
+  base_.system.raise(id, kLastTime);
+}
+
+/// How far two waves are from each other: the scope that an access needs to be one for both.
+Scope RaceDetector::distance(const RaceWave& one, const RaceWave& other) const {
+  if (one.group == other.group) return Scope::kWorkgroup;
+  return one.device == other.device ? Scope::kDevice : Scope::kSystem;
+}
+
+bool RaceDetector::ordered(const PastAccess& before, const RaceWave& wave, const Access& now) const {
+  if (before.wave == wave.id) return true;
+  const RaceWave& other = *waves_[before.wave];
+  if (now.lds) {
+    if (before.scope != 0 && now.past.scope != 0) return true;
+    return wave.lds_seen.of(other.id) >= before.time;
+  }
+  const Scope needed = distance(wave, other);
+  const bool reaches_here = static_cast<Scope>(before.scope) >= needed;
+  const bool reaches_there = static_cast<Scope>(now.past.scope) >= needed;
+  if (reaches_here && reaches_there) return true;
+  const bool same_cache = other.device == wave.device && other.xcd == wave.xcd;
+  const bool no_stale_line = needed == Scope::kWorkgroup || now.past.write || reaches_there;
+  const ScopedClocks& known = no_stale_line ? wave.seen : wave.clock;
+  const VectorClock& clock = !before.write || same_cache || reaches_here ? known.near
+                             : needed == Scope::kDevice                  ? known.device
+                                                                         : known.system;
+  return clock.of(other.id) >= before.time;
+}
+
+/// What a wave's hand-off passes on: its own accesses as far as they are done, and what it has been given.
+ScopedClocks RaceDetector::published(const RaceWave& wave) const {
+  ScopedClocks clocks = wave.seen;
+  clocks.near.raise(wave.id, wave.memory.done());
+  clocks.device.raise(wave.id, wave.written_back_device);
+  clocks.system.raise(wave.id, wave.written_back_system);
+  return clocks;
+}
+
+void RaceDetector::record(const Wave& wave, const MicroOp* op, WordHistory& word, const Access& access) {
+  const PastAccess& now = access.past;
+  const RaceWave& self = *wave.races;
+  if (word.write.exists() && overlap(word.write, now) && !ordered(word.write, self, access))
+    report(wave, op, word.write, access);
+  if (!now.write) {
+    PastAccess& slot = word.reads[0].exists() && word.reads[0].wave != now.wave ? word.reads[1] : word.reads[0];
+    slot = now;
+    return;
+  }
+  for (const PastAccess& read : word.reads) {
+    if (read.exists() && overlap(read, now) && !ordered(read, self, access)) report(wave, op, read, access);
+  }
+  word.write = now;
+  word.reads = {};
+}
+
+void RaceDetector::give(RaceWave& self, u64 address, Scope scope, bool joins) {
+  HandOff& hand_off = hand_offs_[address];
+  if (!joins) hand_off.clocks = {};
+  hand_off.clocks.join(published(self));
+  hand_off.wave = self.id;
+  hand_off.scope = scope;
+}
+
+void RaceDetector::take(RaceWave& self, u64 address, Scope scope) {
+  const auto found = hand_offs_.find(address);
+  if (found == hand_offs_.end() || found->second.wave == self.id) return;
+  const Scope needed = distance(self, *waves_[found->second.wave]);
+  if (scope >= needed && found->second.scope >= needed) self.seen.join(found->second.clocks);
+}
+
+void RaceDetector::access_memory(Wave& wave, const MemoryRequest& request, AccessKind kind) {
+  const std::lock_guard lock(mutex_);
+  RaceWave& self = self_of(wave);
+  const Scope scope = request.policy.scope;
+  const bool hands_over = scope >= Scope::kWorkgroup;
+  Access access{.past = {.wave = self.id,
+                         .time = self.memory.time(),
+                         .instruction = wave.program->number_of(request.op),
+                         .scope = static_cast<u8>(scope),
+                         .write = kind != AccessKind::kLoad},
+                .atomic = kind == AccessKind::kAtomic};
+  for (u64 lanes = request.lanes; lanes != 0; lanes &= lanes - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
+    access.past.lane = static_cast<u8>(lane);
+    const u64 end = request.addresses[lane] + request.length(lane);
+    for (u64 at = request.addresses[lane]; at < end;) {
+      const u64 word = at & ~u64{3};
+      const u64 stop = std::min(word + 4, end);
+      access.address = at;
+      access.past.bytes = static_cast<u8>(((1u << (stop - at)) - 1) << (at - word));
+      if (hands_over && kind != AccessKind::kStore) take(self, word, scope);
+      record(wave, request.op, history_.at(word), access);
+      if (hands_over && kind != AccessKind::kLoad) give(self, word, scope, kind == AccessKind::kAtomic);
+      at = stop;
+    }
+  }
+  self.memory.issue();
+  self.memory.step();
+}
+
+void RaceDetector::load(Wave& wave, const MemoryRequest& request) { access_memory(wave, request, AccessKind::kLoad); }
+void RaceDetector::store(Wave& wave, const MemoryRequest& request) { access_memory(wave, request, AccessKind::kStore); }
+void RaceDetector::atomic(Wave& wave, const MemoryRequest& request) {
+  access_memory(wave, request, AccessKind::kAtomic);
+}
+
+void RaceDetector::lds_access(Wave& wave, const MicroOp* op, const LdsFacts& facts) {
+  const std::lock_guard lock(mutex_);
+  RaceWave& self = self_of(wave);
+  RaceGroup& group = *self.group;
+  const bool atomic = facts.reads && facts.writes;
+  Access access{.past = {.wave = self.id,
+                         .time = self.lds.time(),
+                         .instruction = op->imm,
+                         .scope = static_cast<u8>(atomic ? Scope::kWorkgroup : Scope::kWave),
+                         .write = facts.writes},
+                .atomic = atomic,
+                .lds = true};
+  const u32* const addresses = wave.row(row_offset(facts.address));
+  for (u64 lanes = wave.exec(); lanes != 0; lanes &= lanes - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
+    access.past.lane = static_cast<u8>(lane);
+    for (u32 i = 0; i < facts.count; ++i) {
+      const u64 begin = u64{addresses[lane]} + facts.offsets[i];
+      for (u64 at = begin; at < begin + facts.bytes;) {
+        const u64 word = at & ~u64{3};
+        const u64 stop = std::min(word + 4, begin + facts.bytes);
+        access.address = at;
+        access.past.bytes = static_cast<u8>(((1u << (stop - at)) - 1) << (at - word));
+        if (atomic) {
+          VectorClock& hand_off = group.lds_hand_offs[word];
+          self.lds_seen.join(hand_off);
+          hand_off.join(self.lds_seen);
+          hand_off.raise(self.id, self.lds.done());
+        }
+        record(wave, op, group.lds.at(word), access);
+        at = stop;
+      }
+    }
+  }
+  self.lds.issue();
+  self.lds.step();
+}
+
+void RaceDetector::wait(Wave& wave, WaitCounts counts) {
+  const std::lock_guard lock(mutex_);
+  RaceWave& self = self_of(wave);
+  self.memory.wait(counts.vector_memory);
+  self.lds.wait(counts.lds);
+  if (counts.vector_memory != 0 || !self.write_back_pending) return;
+  self.write_back_pending = false;
+  self.seen.device.join(self.write_back.device);
+  self.seen.system.join(self.write_back.system);
+  self.written_back_device = std::max(self.written_back_device, self.write_back.device.of(self.id));
+  self.written_back_system = std::max(self.written_back_system, self.write_back.system.of(self.id));
+}
+
+void RaceDetector::invalidate(Wave& wave, CachePolicy policy) {
+  const std::lock_guard lock(mutex_);
+  RaceWave& self = self_of(wave);
+  if (policy.scope >= Scope::kDevice) self.clock.join(self.seen);
+}
+
+/// Pushes out what this XCD's waves have stored, as far as this wave knows; done when it has been waited for.
+void RaceDetector::write_back(Wave& wave, CachePolicy policy) {
+  if (policy.scope < Scope::kDevice) return;
+  const std::lock_guard lock(mutex_);
+  RaceWave& self = self_of(wave);
+  VectorClock near = published(self).near;
+  near.raise(self.id, self.memory.time() - 1);
+  self.write_back_pending = true;
+  join_entries_of_xcd(self.write_back.device, near, waves_, self);
+  if (policy.scope == Scope::kSystem) join_entries_of_xcd(self.write_back.system, near, waves_, self);
+}
+
+void RaceDetector::barrier(Wave& wave) {
+  const std::lock_guard lock(mutex_);
+  RaceWave& self = self_of(wave);
+  ++self.barriers;
+  BarrierClocks& barrier = self.group->barriers[self.barriers % 2];
+  if (barrier.number != self.barriers) {
+    barrier = {};
+    barrier.number = self.barriers;
+  }
+  barrier.seen.join(published(self));
+  barrier.clock.join(self.clock);
+  barrier.lds.join(self.lds_seen);
+  barrier.lds.raise(self.id, self.lds.done());
+}
+
+/// The wave runs again, so all have arrived.
+void RaceDetector::pass_barrier(RaceWave& self) {
+  self.barriers_passed = self.barriers;
+  const BarrierClocks& barrier = self.group->barriers[self.barriers % 2];
+  self.seen.join(barrier.seen);
+  self.clock.join(barrier.clock);
+  self.lds_seen.join(barrier.lds);
+}
+
+}  // namespace monojit::emulator

@@ -1,0 +1,58 @@
+#include "runtime/emulator/memory/plain_memory.h"
+
+#include <cstring>
+
+#include "runtime/emulator/execute/wave.h"
+
+namespace monojit::emulator {
+namespace {
+
+/// Moves a lane's bytes, a whole 4, 8 or 16 at once: other host threads must not see half of one.
+void move_whole(u8* to, const u8* from, u32 bytes) {
+  switch (bytes) {
+    case 4:
+      std::memcpy(to, from, 4);
+      break;
+    case 8:
+      std::memcpy(to, from, 8);
+      break;
+    case 16:
+      std::memcpy(to, from, 16);
+      break;
+    default:
+      std::memcpy(to, from, bytes);
+  }
+}
+
+}  // namespace
+
+bool PlainMemory::load(Wave& wave, std::unique_ptr<MemoryRequest>& request) {
+  for (u64 lanes = request->lanes; lanes != 0; lanes &= lanes - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
+    move_whole(request->data + lane * kLaneSlot, reinterpret_cast<const u8*>(request->addresses[lane]),
+               request->length(lane));
+  }
+  request->deliver(wave, *request);
+  return false;
+}
+
+bool PlainMemory::store(Wave& wave, std::unique_ptr<MemoryRequest>& request) {
+  wave.worker->mark_written(*request);
+  for (u64 lanes = request->lanes; lanes != 0; lanes &= lanes - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
+    move_whole(reinterpret_cast<u8*>(request->addresses[lane]), request->data + lane * kLaneSlot,
+               request->length(lane));
+  }
+  return false;
+}
+
+u8* PlainMemory::atomic_place(Wave& wave, const MemoryRequest& request, u32 lane) {
+  wave.worker->mark_written(request);
+  return reinterpret_cast<u8*>(request.addresses[lane]);
+}
+
+void PlainMemory::scalar_load(Wave&, const MicroOp*, u64 address, u32 bytes, void* result) {
+  std::memcpy(result, reinterpret_cast<const void*>(address), bytes);
+}
+
+}  // namespace monojit::emulator
