@@ -21,13 +21,13 @@ CheckedMemory::CheckedMemory(std::unique_ptr<MemoryModel> inner, bool races, Wri
 CheckedMemory::~CheckedMemory() = default;
 
 void CheckedMemory::begin_launch(u32 device) {
-  if (races_ != nullptr) races_->begin_launch();
+  if (races_ != nullptr) races_->begin_launch(device);
   inner_->begin_launch(device);
 }
 
 void CheckedMemory::end_launch(u32 device) {
   inner_->end_launch(device);
-  if (races_ != nullptr) races_->end_launch();
+  if (races_ != nullptr) races_->end_launch(device);
 }
 
 void CheckedMemory::start_wave(Wave& wave, const WavePlace& place) {

@@ -33,10 +33,27 @@ InstructionKind kind_of(std::string_view name) {
   return name.starts_with("s_") ? InstructionKind::kScalar : InstructionKind::kOther;
 }
 
-MatrixFacts matrix_facts(const Instruction& in, const MachineFacts& machine) {
-  // v_mfma_<result>_<m>x<n>x<k>[_<blocks>b]_<input>: f32 and f64 inputs go other ways than all else.
+/// Passes (of four cycles) of v_mfma_<result>_<m>x<n>x<k>[_<blocks>b]_<input>. Instructions of one tile size take equally long,
+/// whatever k, as narrower inputs are multiplied faster: 2, 4 and 8 for 4x4, 16x16 and 32x32, twice as long for several
+/// blocks (but 4x4's) and for f32 inputs; f64 has rates of its own, FP8 in the f8f6f4 forms takes twice as long as FP4.
+u32 passes_of(const Instruction& in, Chip chip) {
   const std::string_view name = in.mnemonic;
-  MatrixFacts facts{.passes = machine.latency,
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (name.ends_with("_f64")) return has("4x4x4") ? 4 : chip == Chip::kGfx950 ? 16 : 8;
+  if (has("_4x4x")) return 2;
+  const u32 single = has("_16x16x") ? 4 : 8;
+  if (has("f8f6f4")) {
+    constexpr i64 kNarrowestFp6 = 2;  // formats 0 and 1 are FP8 and BF8
+    const bool wide = in.number_of("cbsz", 0) < kNarrowestFp6 || in.number_of("blgp", 0) < kNarrowestFp6;
+    return wide ? 2 * single : single;
+  }
+  const bool blocks = has("_2b_") || has("_4b_");
+  return blocks || name.ends_with("_f32") ? 2 * single : single;
+}
+
+MatrixFacts matrix_facts(const Instruction& in, Chip chip) {
+  const std::string_view name = in.mnemonic;
+  MatrixFacts facts{.passes = passes_of(in, chip),
                     .xdl = !name.ends_with("_f32") && !name.ends_with("_f64"),
                     .doubles = name.ends_with("_f64"),
                     .small = name.find("4x4x4") != std::string_view::npos,
@@ -111,10 +128,11 @@ bool takes_undefined(std::string_view name) {
 
 }  // namespace
 
-InstructionFacts facts_of(const Instruction& in, const MachineFacts& machine) {
+InstructionFacts facts_of(const Instruction& in, const MachineFacts& machine, Chip chip) {
   InstructionFacts facts;
   facts.kind = kind_of(in.mnemonic);
   facts.registers = machine.registers;
+  std::ranges::stable_partition(facts.registers, [](const RegisterUse& use) { return !use.written; });
   facts.dot = in.mnemonic.starts_with("v_dot");
   facts.crosses_lanes = crosses_lanes(in);
   facts.takes_undefined = in.sdwa || takes_undefined(in.mnemonic);
@@ -127,7 +145,7 @@ InstructionFacts facts_of(const Instruction& in, const MachineFacts& machine) {
       facts.lgkmcnt = in.simm16() >> 8 & 15;
       break;
     case InstructionKind::kMatrix:
-      facts.matrix = matrix_facts(in, machine);
+      facts.matrix = matrix_facts(in, chip);
       break;
     case InstructionKind::kLds:
       facts.lds = lds_facts(in);

@@ -5,6 +5,7 @@
 
 #include "runtime/emulator/decode/instruction.h"
 #include "runtime/emulator/decode/register_use.h"
+#include "runtime/emulator/numerics/matrix.h"
 
 namespace monojit::emulator {
 
@@ -54,7 +55,7 @@ struct InstructionFacts {
   std::vector<RegisterUse> registers;
 };
 
-[[nodiscard]] InstructionFacts facts_of(const Instruction& instruction, const MachineFacts& machine);
+[[nodiscard]] InstructionFacts facts_of(const Instruction& instruction, const MachineFacts& machine, Chip chip);
 
 /// "v[2:5]", "a7", "s[4:7]", "vcc".
 [[nodiscard]] std::string register_name(RegisterUse::File file, u32 first, u32 count = 1);

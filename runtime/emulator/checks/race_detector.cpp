@@ -42,18 +42,23 @@ RaceWave& RaceDetector::self_of(Wave& wave) {
   return self;
 }
 
-void RaceDetector::begin_launch() {
+void RaceDetector::begin_launch(u32 device) {
   const std::lock_guard lock(mutex_);
-  if (running_launches_++ != 0) return;
-  waves_.clear();
-  groups_.clear();
-  history_.clear();
-  hand_offs_.clear();
-  base_ = {};
+  if (running_launches_++ == 0) {
+    waves_.clear();
+    groups_.clear();
+    history_.clear();
+    hand_offs_.clear();
+    devices_.clear();
+    ended_launches_ = {};
+  }
+  devices_[device].before = ended_launches_;
 }
 
-void RaceDetector::end_launch() {
+/// What has ended is ordered before every later launch.
+void RaceDetector::end_launch(u32 device) {
   const std::lock_guard lock(mutex_);
+  ended_launches_.join(devices_[device].ended_waves);
   --running_launches_;
 }
 
@@ -69,19 +74,19 @@ void RaceDetector::start_wave(Wave& wave, const WavePlace& place) {
   auto& group = groups_[group_key(place, *wave.group)];
   if (group == nullptr || wave.number == 0) group = std::make_unique<RaceGroup>();
   self->group = group.get();
-  self->seen = self->clock = base_;
+  self->seen = self->clock = devices_[place.device].before;
   ++group->waves;
   wave.races = self.get();
   waves_.push_back(std::move(self));
 }
 
-/// What has ended is ordered before every later launch.
 void RaceDetector::end_wave(Wave& wave) {
   const std::lock_guard lock(mutex_);
   const u32 id = wave.races->id;
-  base_.near.raise(id, kLastTime);
-  base_.device.raise(id, kLastTime);
-  base_.system.raise(id, kLastTime);
+  ScopedClocks& ended = devices_[wave.races->device].ended_waves;
+  ended.near.raise(id, kLastTime);
+  ended.device.raise(id, kLastTime);
+  ended.system.raise(id, kLastTime);
 }
 
 /// How far two waves are from each other: the scope that an access needs to be one for both.

@@ -27,8 +27,8 @@ class RaceDetector {
   RaceDetector();
   ~RaceDetector();
 
-  void begin_launch();
-  void end_launch();
+  void begin_launch(u32 device);
+  void end_launch(u32 device);
   void start_wave(Wave& wave, const WavePlace& place);
   void end_wave(Wave& wave);
 
@@ -74,7 +74,13 @@ class RaceDetector {
 
   std::mutex mutex_;
   u32 running_launches_ = 0;
-  ScopedClocks base_;  ///< of launches that have ended
+  /// What launches of a device have ended, and which of all devices' had when its latest launch began.
+  struct DeviceClocks {
+    ScopedClocks ended_waves;
+    ScopedClocks before;
+  };
+  std::unordered_map<u32, DeviceClocks> devices_;
+  ScopedClocks ended_launches_;
   std::vector<std::unique_ptr<RaceWave>> waves_;
   std::unordered_map<u64, std::unique_ptr<RaceGroup>> groups_;
   AccessHistory history_;

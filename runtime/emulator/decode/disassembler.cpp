@@ -15,7 +15,6 @@
 #include <llvm/MC/MCInstPrinter.h>
 #include <llvm/MC/MCInstrInfo.h>
 #include <llvm/MC/MCRegisterInfo.h>
-#include <llvm/MC/MCSchedule.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/MCTargetOptions.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -92,8 +91,6 @@ struct Disassembler::State {
   void fill_facts(const llvm::MCInst& decoded, MachineFacts& facts) const {
     const llvm::MCInstrDesc& description = instructions->get(decoded.getOpcode());
     facts.registers.clear();
-    facts.latency = static_cast<u32>(
-        std::max(0, subtarget->getSchedModel().computeInstrLatency(*subtarget, *instructions, decoded)));
     for (unsigned i = 0; i < decoded.getNumOperands(); ++i) {
       const llvm::MCOperand& operand = decoded.getOperand(i);
       if (!operand.isReg() || !operand.getReg()) continue;

@@ -38,7 +38,7 @@ void Lowering::lower(const Instruction& in, bool decoded, const MachineFacts& fa
   const std::size_t first_branch = branches_.size();
   program_.instructions.push_back({in.address, in.bytes, static_cast<u32>(first), in.text});
   if (variant_ == ProgramVariant::kChecked) {
-    program_.facts.push_back(facts_of(in, decoded ? facts : MachineFacts{}));
+    program_.facts.push_back(facts_of(in, decoded ? facts : MachineFacts{}, chip_.chip));
     add(probe_instruction, 0, 0, 0, 0, static_cast<u32>(program_.facts.size() - 1));
   }
   const Entry* const entry = decoded ? table_.find(in.mnemonic) : nullptr;

@@ -20,7 +20,6 @@ struct RegisterUse {
 /// What the checks need to know of an instruction besides its text.
 struct MachineFacts {
   std::vector<RegisterUse> registers;
-  u32 latency = 0;  ///< in LLVM's scheduling model; of an MFMA: passes
 };
 
 }  // namespace monojit::emulator
