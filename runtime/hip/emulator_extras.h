@@ -24,4 +24,8 @@ std::string emulator_description(const HipTable& table);
 /// How the matrix core adds up: "cdna3", "fma-chain" or "exact". Empty when the provider is no emulator.
 std::string emulator_matrix_model(const HipTable& table);
 
+/// Sets an option of monojitEmulatorSetOption(). Throws std::runtime_error with the emulator's reason, or when the
+/// provider is no emulator.
+void set_emulator_option(const HipTable& table, const std::string& name, const std::string& value);
+
 }  // namespace monojit::runtime

@@ -31,8 +31,10 @@ std::string looped(const std::string& prologue, const std::string& body) {
 }
 
 void run(benchmark::State& state, const std::string& prologue, const std::string& body, CountClass counted,
-         double bytes_each = 0) {
-  Device device;
+         double bytes_each = 0, MemoryMode memory_mode = MemoryMode::kCoherent) {
+  Settings settings;
+  settings.memory = memory_mode;
+  Device device(settings);
   const auto memory = device.allocate<std::uint8_t>(1 << 20);
   const auto object = assemble({.body = looped(prologue, body), .agprs = 8, .lds_bytes = 32768, .arguments = 2});
   const Kernel& kernel = device.load(object, "kernel");
@@ -96,6 +98,14 @@ void register_all() {
       CountClass::kVectorMemory, 256);
   add("global_load_dwordx4", "", "global_load_dwordx4 v[10:13], v30, s[4:5]", CountClass::kVectorMemory, 1024);
   add("global_store_dwordx4", "", "global_store_dwordx4 v30, v[2:5], s[4:5]", CountClass::kVectorMemory, 1024);
+  const auto add_weak = [](const char* name, const std::string& body) {
+    benchmark::RegisterBenchmark(name, [=](benchmark::State& state) {
+      // A store first: loads of memory that nobody has written skip the caches.
+      run(state, "global_store_dwordx4 v30, v[2:5], s[4:5]", body, CountClass::kVectorMemory, 1024, MemoryMode::kWeak);
+    })->Unit(benchmark::kMillisecond);
+  };
+  add_weak("weak_global_load_dwordx4", "global_load_dwordx4 v[10:13], v30, s[4:5]\n s_waitcnt vmcnt(0)");
+  add_weak("weak_global_store_dwordx4", "global_store_dwordx4 v30, v[2:5], s[4:5]\n s_waitcnt vmcnt(0)");
   add("mfma_f32_16x16x32_bf16", "", "v_mfma_f32_16x16x32_bf16 v[10:13], v[2:5], v[6:9], v[10:13]", CountClass::kMatrix);
   add("mfma_f32_16x16x32_fp8", "", "v_mfma_f32_16x16x32_fp8_fp8 v[10:13], v[2:3], v[6:7], v[10:13]",
       CountClass::kMatrix);

@@ -21,6 +21,8 @@ void register_cache_benchmarks();
 void register_launch_benchmarks();
 /// emulator.*: wave-instructions or MFMAs per second of one core; seconds of a whole kernel
 void register_emulator_benchmarks();
+/// emulator.weak_ratio: how many times as long a kernel (K1) takes in the weak memory mode as in the coherent one
+void register_weak_memory_benchmark();
 
 /// K1 with one index head.
 kernels::BuildKey k1_key(int tokens);

@@ -70,6 +70,7 @@ void bench(const Options& options) {
   register_cache_benchmarks();
   register_launch_benchmarks();
   register_emulator_benchmarks();
+  register_weak_memory_benchmark();
   Collector collector;
   std::ostringstream remarks;  // of the library: we have our own words
   collector.SetErrorStream(&remarks);
