@@ -51,4 +51,6 @@ inline constexpr ChipLimits kMi300x{.chip = Chip::kGfx942,
                                     .clock_khz = 2'100'000,
                                     .memory_bytes = 192 * kGiB};
 
+inline constexpr const ChipLimits* kChips[] = {&kMi355x, &kMi300x};
+
 }  // namespace monojit::emulator

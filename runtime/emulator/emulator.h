@@ -50,6 +50,35 @@ const char* monojitEmulatorDescribe(void);
  * monojitEmulatorLastFault(), when the device can't start. Valid for ever. */
 const char* monojitEmulatorMatrixModel(void);
 
+/* What a code object of `bytes` bytes holds, as JSON; any chip that the emulator can be, and no device is started:
+ * {"arch": "gfx950", "kernels": [{"name", "vgprs", "agprs", "sgprs", "lds_bytes", "scratch_bytes" (a lane),
+ * "kernarg_bytes", "max_workgroup", "required_workgroup": [x, y, z] or null,
+ * "occupancy": {"work_items", "workgroups_per_cu", "limit"}: of workgroups as large as the kernel allows,
+ * "arguments": null where the object does not say, or [{"name", "kind", "type", "bytes", "offset", "hidden"}]}]}.
+ * Null, with the reason in monojitEmulatorLastFault(), when it is no code object or one for another chip. Valid until
+ * the thread's next call. */
+const char* monojitEmulatorInspect(const void* image, uint64_t bytes);
+
+/* Launches from now on are profiled (1) or not (0), which costs some speed. */
+void monojitEmulatorSetProfiling(int on);
+
+/* What profiled launches executed, those that failed too, and forgets it. JSON: {"kernels": [{"kernel", "launches",
+ * "instructions": [{"address" (in the code object), "text", "source" ("file:line", may be empty), "class" ("vector",
+ * "scalar", "scalar_memory", "vector_memory", "lds", "mfma", "other"), "executions" (wave-instructions, exact; null for
+ * a wait or nop that the emulator dropped), "time_share" (of the kernel, 0..1)}]}]}. Straight runs of instructions are
+ * timed on the host; inside of one, time is shared out by what instructions of a class usually cost. Valid until the
+ * thread's next call. */
+const char* monojitEmulatorTakeProfile(void);
+
+/* Launches from now on are traced (1) or not (0), which costs some speed. */
+void monojitEmulatorSetTracing(int on);
+
+/* When which workgroup and wave of the traced launches ran, waited at a barrier, slept or polled, and forgets it: a
+ * trace file in Chrome's JSON format, which Perfetto reads. A process of the trace is a compute unit, a thread of it a
+ * workgroup or one of its waves; process 1 holds the launches. Time is virtual: a wave-instruction takes 1 ns, waves
+ * run side by side, and a sleep ends with the scheduler's next round. Valid until the thread's next call. */
+const char* monojitEmulatorTakeTrace(void);
+
 #pragma GCC visibility pop
 
 #ifdef __cplusplus

@@ -32,6 +32,8 @@ struct Shape {
   std::array<u32, 3> grid{1, 1, 1};
   std::array<u32, 3> block{64, 1, 1};
   bool cooperative = false;
+  Profile* profile = nullptr;
+  Trace* trace = nullptr;
 };
 
 class Device {
@@ -104,6 +106,8 @@ class Device {
     request.grid = shape.grid;
     request.block = shape.block;
     request.cooperative = shape.cooperative;
+    request.profile = shape.profile;
+    request.trace = shape.trace;
     request.arguments.resize(arguments.size() * sizeof(std::uint64_t));
     std::memcpy(request.arguments.data(), arguments.data(), request.arguments.size());
     return request;

@@ -46,8 +46,8 @@ class Reader {
 };
 
 Elf64_Ehdr read_header(const Reader& reader) {
+  if (std::memcmp(reader.piece(0, SELFMAG, "ELF header").data(), ELFMAG, SELFMAG) != 0) refuse("not an ELF file");
   const auto header = reader.at<Elf64_Ehdr>(0, "ELF header");
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) refuse("not an ELF file");
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
       header.e_machine != kMachineAmdGpu) {
     refuse(fmt::format("an ELF file of machine {}, not a 64-bit AMDGPU one", header.e_machine));
@@ -58,7 +58,7 @@ Elf64_Ehdr read_header(const Reader& reader) {
 }
 
 std::string_view chip_name(u32 machine) {
-  for (const ChipLimits* chip : {&kMi355x, &kMi300x}) {
+  for (const ChipLimits* chip : kChips) {
     if (chip->elf_machine == machine) return chip->arch;
   }
   return "another chip";
@@ -127,16 +127,21 @@ void read_sections(const Reader& reader, const Elf64_Ehdr& header, ElfImage& ima
 }  // namespace
 
 ElfImage ElfImage::parse(std::span<const u8> bytes, const ChipLimits& chip) {
+  const u32 machine = read_header(Reader(bytes)).e_flags & kMachMask;
+  if (machine != chip.elf_machine) {
+    throw Failure(
+        FailureKind::kWrongChip,
+        fmt::format("code object for {} (machine {:#x}) on an emulated {}: build for {} or set MONOJIT_EMULATOR_CHIP",
+                    chip_name(machine), machine, chip.arch, chip.arch));
+  }
+  return parse(bytes);
+}
+
+ElfImage ElfImage::parse(std::span<const u8> bytes) {
   const Reader reader(bytes);
   const Elf64_Ehdr header = read_header(reader);
   ElfImage image;
   image.machine = header.e_flags & kMachMask;
-  if (image.machine != chip.elf_machine) {
-    throw Failure(
-        FailureKind::kWrongChip,
-        fmt::format("code object for {} (machine {:#x}) on an emulated {}: build for {} or set MONOJIT_EMULATOR_CHIP",
-                    chip_name(image.machine), image.machine, chip.arch, chip.arch));
-  }
   for (u64 i = 0; i < header.e_phnum; ++i) {
     const auto segment = reader.at<Elf64_Phdr>(header.e_phoff + i * sizeof(Elf64_Phdr), "program header");
     if (segment.p_type == PT_NOTE) read_notes(reader, segment, image);
@@ -148,6 +153,26 @@ ElfImage ElfImage::parse(std::span<const u8> bytes, const ChipLimits& chip) {
   if (image.segments.empty()) refuse("nothing to load in it");
   read_sections(reader, header, image);
   return image;
+}
+
+std::span<const u8> ElfImage::content(u64 address, u64 bytes) const {
+  for (const ElfSegment& segment : segments) {
+    if (address < segment.address) continue;
+    const u64 offset = address - segment.address;
+    if (offset <= segment.content.size() && bytes <= segment.content.size() - offset)
+      return segment.content.subspan(offset, bytes);
+  }
+  refuse(fmt::format("{} bytes at {:#x} lie outside its segments", bytes, address));
+}
+
+std::vector<std::string> ElfImage::kernel_names() const {
+  std::vector<std::string> names;
+  for (const ElfSymbol& symbol : symbols) {
+    if (symbol.defined && symbol.name.ends_with(kDescriptorSuffix)) {
+      names.emplace_back(symbol.name.substr(0, symbol.name.size() - kDescriptorSuffix.size()));
+    }
+  }
+  return names;
 }
 
 u64 elf_file_bytes(const void* image) {

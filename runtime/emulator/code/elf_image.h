@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "runtime/emulator/types.h"
 
 namespace monojit::emulator {
+
+inline constexpr std::string_view kDescriptorSuffix = ".kd";  ///< of the symbol of a kernel's descriptor
+inline constexpr u64 kDescriptorBytes = 64;
 
 struct ElfSegment {
   u64 address;
@@ -44,8 +48,15 @@ struct ElfImage {
   bool sramecc = false;
   bool xnack = false;
 
-  /// `bytes` may be longer than the object. Throws Failure (kInvalidImage, or kWrongChip naming both chips).
+  /// An object for any chip. `bytes` may be longer than it. Throws Failure (kInvalidImage).
+  static ElfImage parse(std::span<const u8> bytes);
+  /// An object for `chip`. Throws Failure (kInvalidImage, or kWrongChip naming both chips).
   static ElfImage parse(std::span<const u8> bytes, const ChipLimits& chip);
+
+  /// What the file holds for an address range, before relocation. Throws Failure (kInvalidImage) if no segment does.
+  [[nodiscard]] std::span<const u8> content(u64 address, u64 bytes) const;
+  /// Names of all kernels: what has a descriptor.
+  [[nodiscard]] std::vector<std::string> kernel_names() const;
 };
 
 /// How many bytes the ELF file at `image` has, from its own headers; HIP's load call gives no size.

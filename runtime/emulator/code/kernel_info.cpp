@@ -2,18 +2,19 @@
 
 #include <cstring>
 
-#include <llvm/BinaryFormat/MsgPackDocument.h>
+#include <nlohmann/json.hpp>
 
+#include "runtime/emulator/code/elf_image.h"
 #include "runtime/emulator/failure.h"
 
 namespace monojit::emulator {
 namespace {
 
 // Byte offsets in the descriptor.
-constexpr u32 kDescriptorBytes = 64;
 constexpr u32 kGroupSegment = 0, kPrivateSegment = 4, kKernargBytes = 8, kEntry = 16;
 constexpr u32 kResource3 = 44, kResource1 = 48, kResource2 = 52, kProperties = 56, kPreload = 58;
 constexpr u32 kRegisterGranule = 8;
+constexpr u64 kMostArgumentBytes = 64 * 1024;
 constexpr u32 kScalarGranule = 16;
 constexpr u32 kAccumulationGranule = 4;
 
@@ -69,35 +70,58 @@ KernelDescriptor KernelDescriptor::parse(std::span<const u8> bytes) {
 
 namespace {
 
-using Node = llvm::msgpack::DocNode;
+using Json = nlohmann::json;
 
-Node* child(Node& node, const char* key) {
-  auto& map = node.getMap();
-  const auto found = map.find(key);
-  return found == map.end() ? nullptr : &found->second;
+/// What is under a key; null if there is nothing.
+const Json* child(const Json& node, const char* key) {
+  const auto found = node.find(key);
+  return found == node.end() ? nullptr : &*found;
 }
 
-u32 number(Node& node, const char* key, u32 otherwise) {
-  Node* const value = child(node, key);
-  if (value == nullptr) return otherwise;
-  if (value->getKind() == llvm::msgpack::Type::UInt) return static_cast<u32>(value->getUInt());
-  if (value->getKind() == llvm::msgpack::Type::Int) return static_cast<u32>(value->getInt());
-  return otherwise;
+u32 number(const Json& node, const char* key, u32 otherwise) {
+  const Json* const value = child(node, key);
+  return value != nullptr && value->is_number_integer() ? value->get<u32>() : otherwise;
 }
 
-std::string text(Node& node, const char* key) {
-  Node* const value = child(node, key);
-  return value != nullptr && value->isString() ? value->getString().str() : std::string();
+std::string text(const Json& node, const char* key) {
+  const Json* const value = child(node, key);
+  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-/// The list under a key; empty if there is none.
-std::vector<Node> list(Node& node, const char* key) {
-  Node* const value = child(node, key);
-  if (value == nullptr || !value->isArray()) return {};
-  return {value->getArray().begin(), value->getArray().end()};
+/// The objects in the list under a key; empty if there is none.
+std::vector<Json> objects(const Json& node, const char* key) {
+  std::vector<Json> found;
+  const Json* const value = child(node, key);
+  if (value == nullptr || !value->is_array()) return found;
+  for (const Json& each : *value) {
+    if (each.is_object()) found.push_back(each);
+  }
+  return found;
 }
 
-KernelMetadata read_kernel(Node& node) {
+/// Stops at a depth that no compiler writes and the parser's recursion must not follow.
+class DepthCheck : public nlohmann::json_sax<Json> {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return ++depth_ < kMostDepth; }
+  bool key(string_t&) override { return true; }
+  bool end_object() override { return --depth_ >= 0; }
+  bool start_array(std::size_t) override { return ++depth_ < kMostDepth; }
+  bool end_array() override { return --depth_ >= 0; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+
+ private:
+  static constexpr int kMostDepth = 32;
+  int depth_ = 0;
+};
+
+KernelMetadata read_kernel(const Json& node) {
   KernelMetadata kernel;
   kernel.name = text(node, ".name");
   kernel.symbol = text(node, ".symbol");
@@ -109,13 +133,17 @@ KernelMetadata read_kernel(Node& node) {
   kernel.sgprs = number(node, ".sgpr_count", 0);
   kernel.max_workgroup = number(node, ".max_flat_workgroup_size", kernel.max_workgroup);
   kernel.uniform_workgroup = number(node, ".uniform_work_group_size", 0) != 0;
-  const std::vector<Node> required = list(node, ".reqd_workgroup_size");
-  for (u32 i = 0; i < 3 && i < required.size(); ++i) {
-    kernel.required_workgroup[i] = static_cast<u32>(required[i].getUInt());
+  const Json* const required = child(node, ".reqd_workgroup_size");
+  for (u32 i = 0; required != nullptr && required->is_array() && i < 3 && i < required->size(); ++i) {
+    if ((*required)[i].is_number_integer()) kernel.required_workgroup[i] = (*required)[i].get<u32>();
   }
-  for (Node& argument : list(node, ".args")) {
+  for (const Json& argument : objects(node, ".args")) {
+    if (u64{number(argument, ".offset", 0)} + number(argument, ".size", 0) > kMostArgumentBytes) {
+      throw Failure(FailureKind::kInvalidImage,
+                    "code object: an argument of " + kernel.name + " lies behind the first 64 KiB");
+    }
     kernel.arguments.push_back({text(argument, ".name"), text(argument, ".value_kind"), number(argument, ".offset", 0),
-                                number(argument, ".size", 0)});
+                                number(argument, ".size", 0), text(argument, ".type_name")});
   }
   return kernel;
 }
@@ -125,14 +153,13 @@ KernelMetadata read_kernel(Node& node) {
 std::vector<KernelMetadata> read_metadata(std::span<const u8> note) {
   std::vector<KernelMetadata> kernels;
   if (note.empty()) return kernels;
-  llvm::msgpack::Document document;
-  const llvm::StringRef blob(reinterpret_cast<const char*>(note.data()), note.size());
-  if (!document.readFromBlob(blob, false) || !document.getRoot().isMap()) {
+  DepthCheck check;
+  const bool sound = Json::sax_parse(note.begin(), note.end(), &check, Json::input_format_t::msgpack, false);
+  const Json document = sound ? Json::from_msgpack(note.begin(), note.end(), false, false) : Json();
+  if (!document.is_object()) {
     throw Failure(FailureKind::kInvalidImage, "code object: its metadata note is not readable");
   }
-  for (Node& node : list(document.getRoot(), "amdhsa.kernels")) {
-    if (node.isMap()) kernels.push_back(read_kernel(node));
-  }
+  for (const Json& kernel : objects(document, "amdhsa.kernels")) kernels.push_back(read_kernel(kernel));
   return kernels;
 }
 

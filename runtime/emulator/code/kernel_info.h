@@ -44,6 +44,7 @@ struct KernelArgument {
   std::string kind;  ///< "by_value", "global_buffer", "hidden_block_count_x"
   u32 offset = 0;
   u32 bytes = 0;
+  std::string type;  ///< "float", where the compiler says it
   [[nodiscard]] bool hidden() const { return kind.starts_with("hidden_"); }
 };
 

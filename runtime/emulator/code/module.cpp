@@ -14,8 +14,6 @@
 namespace monojit::emulator {
 namespace {
 
-constexpr std::string_view kDescriptorSuffix = ".kd";
-constexpr u64 kDescriptorBytes = 64;
 constexpr u64 kPreloadPrologue =
     256;  // code before the entry point of kernels with preloaded arguments, for older firmware
 
@@ -143,16 +141,6 @@ std::span<const u8> Module::loaded(u64 address, u64 bytes) const {
   return {static_cast<const u8*>(memory_) + (address - lowest_), bytes};
 }
 
-std::vector<std::string> Module::kernel_names() const {
-  std::vector<std::string> names;
-  for (const ElfSymbol& symbol : image_.symbols) {
-    if (symbol.defined && symbol.name.ends_with(kDescriptorSuffix)) {
-      names.emplace_back(symbol.name.substr(0, symbol.name.size() - kDescriptorSuffix.size()));
-    }
-  }
-  return names;
-}
-
 std::pair<void*, u64> Module::variable(std::string_view name) const {
   for (const ElfSymbol& symbol : image_.symbols) {
     if (symbol.defined && !symbol.function && symbol.name == name) {
@@ -169,8 +157,8 @@ const Kernel& Module::kernel(std::string_view name, const Decoder& decoder) {
   const auto symbol =
       std::ranges::find_if(image_.symbols, [&](const ElfSymbol& s) { return s.defined && s.name == wanted; });
   if (symbol == image_.symbols.end()) {
-    throw Failure(FailureKind::kNotFound,
-                  fmt::format("no kernel {} in the code object; it has: {}", name, nearest(name, kernel_names())));
+    throw Failure(FailureKind::kNotFound, fmt::format("no kernel {} in the code object; it has: {}", name,
+                                                      nearest(name, image_.kernel_names())));
   }
   auto kernel = std::make_unique<Kernel>();
   kernel->name = name;

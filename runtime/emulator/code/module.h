@@ -46,8 +46,6 @@ class Module {
 
   /// The kernel, decoded. Throws Failure (kNotFound) listing what there is. The result lives as long as the module.
   const Kernel& kernel(std::string_view name, const Decoder& decoder);
-  /// Names of all kernels.
-  [[nodiscard]] std::vector<std::string> kernel_names() const;
   /// Host address and size of a variable; null if there is none of that name.
   [[nodiscard]] std::pair<void*, u64> variable(std::string_view name) const;
 

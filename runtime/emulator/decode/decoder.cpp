@@ -39,7 +39,7 @@ CodeRange function_at(const Module& module, u64 entry) {
 /// All functions of the module that are no kernels: what calls through registers may reach.
 std::vector<CodeRange> called_functions(const Module& module, const CodeRange& kernel) {
   std::vector<CodeRange> ranges;
-  const auto names = module.kernel_names();
+  const auto names = module.image().kernel_names();
   for (const ElfSymbol& symbol : module.image().symbols) {
     if (!symbol.defined || !symbol.function || symbol.address == kernel.begin) continue;
     if (std::ranges::find(names, symbol.name) != names.end()) continue;

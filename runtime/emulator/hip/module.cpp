@@ -72,7 +72,7 @@ hipError_t hipModuleGetFunction(hipFunction_t* function, hipModule_t module, con
 hipError_t hipModuleGetFunctionCount(unsigned int* count, hipModule_t module) {
   return guarded([&] {
     require(count, "count");
-    *count = static_cast<unsigned int>(Runtime::get().module_of(module).kernel_names().size());
+    *count = static_cast<unsigned int>(Runtime::get().module_of(module).image().kernel_names().size());
   });
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/emulator/hip/capture.h"
 #include "runtime/emulator/hip/event.h"
 #include "runtime/emulator/hip/memory.h"
+#include "runtime/emulator/hip/observe.h"
 #include "runtime/emulator/hip/runtime.h"
 
 namespace monojit::emulator {
@@ -139,6 +140,8 @@ Operation operation_of(const Work& work, u32 device, int priority) {
                           LaunchRequest request = kernel.request;
                           request.device = operation.device = request.kernel->module->device();
                           request.priority = priority;
+                          request.profile = active_profile();
+                          request.trace = active_trace();
                           operation.work = std::move(request);
                         },
                         [&](const CopyWork& plain) { operation.work = [plain] { copy(plain); }; },

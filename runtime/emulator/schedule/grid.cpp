@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "runtime/emulator/code/module.h"
+#include "runtime/emulator/observe/profile.h"
 
 namespace monojit::emulator {
 namespace {
@@ -59,6 +60,8 @@ Grid::Grid(LaunchRequest request, const ChipLimits& chip, u8* launch_memory, std
   const Residency fits = residency(request_.kernel->descriptor, request_.work_items(), request_.lds_bytes(), chip);
   arena_->prepare(launch_.block_bytes(), std::min(total_, u64{fits.workgroups_per_cu} * chip.compute_units));
   for (u32 xcd = 0; xcd < chip.xcds; ++xcd) next_.push_back(xcd);
+  if (request_.profile != nullptr) segments_.resize(workers);
+  if (request_.trace != nullptr) recorder_.emplace(*request_.trace, *launch_.program);
 }
 
 void Grid::take_next(const Place& place, Workgroup& group) {
@@ -87,6 +90,13 @@ void Grid::add(u32 worker, const Worker& counted) {
   tally.stray_matrix_ops += counted.stray_matrix_ops;
   tally.out_of_range_buffer_lanes += counted.out_of_range_buffer_lanes;
   tally.buffer_rule_differences += counted.buffer_rule_differences;
+}
+
+void Grid::tell_observers() {
+  if (request_.profile != nullptr) request_.profile->add(*request_.kernel, *launch_.program, segments_);
+  if (recorder_) recorder_->finish(rounds_);
+  recorder_.reset();
+  segments_.clear();
 }
 
 LaunchReport Grid::report() const {

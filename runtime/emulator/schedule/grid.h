@@ -8,7 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/emulator/execute/segment_profile.h"
 #include "runtime/emulator/failure.h"
+#include "runtime/emulator/observe/trace.h"
 #include "runtime/emulator/schedule/launch.h"
 #include "runtime/emulator/schedule/placement.h"
 #include "runtime/emulator/schedule/workgroup.h"
@@ -46,6 +48,13 @@ class Grid {
   /// Adds what a worker counted for this grid since its counters were cleared.
   void add(u32 worker, const Worker& counted);
   void add_round() { ++rounds_; }
+
+  /// Where a worker counts straight runs; null if the launch is not profiled.
+  [[nodiscard]] SegmentProfile* segments(u32 worker) { return segments_.empty() ? nullptr : &segments_[worker]; }
+  /// Null if the launch is not traced.
+  [[nodiscard]] LaunchRecorder* recorder() { return recorder_ ? &*recorder_ : nullptr; }
+  /// Hands what was observed to the profile and the trace. After the end.
+  void tell_observers();
   [[nodiscard]] LaunchReport report() const;
 
  private:
@@ -69,7 +78,9 @@ class Grid {
     u64 out_of_range_buffer_lanes = 0;
     u64 buffer_rule_differences = 0;
   };
-  std::vector<Tally> tallies_;  ///< one a worker
+  std::vector<Tally> tallies_;            ///< one a worker
+  std::vector<SegmentProfile> segments_;  ///< one a worker
+  std::optional<LaunchRecorder> recorder_;
   u64 rounds_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };

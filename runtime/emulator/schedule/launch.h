@@ -10,6 +10,9 @@
 
 namespace monojit::emulator {
 
+class Profile;
+class Trace;
+
 struct LaunchRequest {
   const Kernel* kernel = nullptr;
   u32 device = 0;
@@ -19,6 +22,8 @@ struct LaunchRequest {
   u32 dynamic_lds = 0;
   std::vector<u8> arguments;  ///< the kernel argument segment, without hidden arguments
   bool cooperative = false;
+  Profile* profile = nullptr;  ///< told what was executed; null: nobody is
+  Trace* trace = nullptr;      ///< told what ran and waited when; null: nobody is
 
   [[nodiscard]] u64 workgroups() const { return u64{grid[0]} * grid[1] * grid[2]; }
   [[nodiscard]] u32 work_items() const { return block[0] * block[1] * block[2]; }

@@ -1,6 +1,7 @@
 #include "runtime/emulator/schedule/scheduler.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -136,6 +137,8 @@ void Scheduler::run_wave(Grid& grid, Workgroup& group, Wave& wave, Worker& worke
   const u64 clock_reads = worker.clock_reads;
   wave.worker = &worker;
   wave.budget = kVisitBudget;
+  if (active_segments != nullptr) active_segments->start();
+  const u64 executed = worker.counts[static_cast<u32>(CountClass::kAll)];
   if (_mm_getcsr() != wave.host_mode32) _mm_setcsr(wave.host_mode32);
   try {
     wave.resume->run(wave, wave.resume);
@@ -143,6 +146,9 @@ void Scheduler::run_wave(Grid& grid, Workgroup& group, Wave& wave, Worker& worke
     throw Failure(fault.kind(), describe_fault(grid.launch(), group, wave, fault));
   }
   wave.watches_clock = worker.clock_reads - clock_reads >= kClockReadsOfPoller;
+  if (LaunchRecorder* const recorder = grid.recorder(); recorder != nullptr) {
+    recorder->ran(group, wave, worker.counts[static_cast<u32>(CountClass::kAll)] - executed);
+  }
   if (wave.state == WaveState::kEnded) ++group.ended;
 }
 
@@ -169,6 +175,8 @@ void Scheduler::start_group(const Visit& visit, Worker& worker) {
 void Scheduler::visit(const Visit& visit, Worker& worker) {
   Workgroup& group = *visit.group;
   if (!group.started()) start_group(visit, worker);
+  LaunchRecorder* const recorder = visit.grid->recorder();
+  if (recorder != nullptr) recorder->visit(group);
   for (Wave& wave : group.waves) {
     if (model_ != nullptr) {
       wave.worker = &worker;
@@ -189,6 +197,7 @@ void Scheduler::visit(const Visit& visit, Worker& worker) {
       if (wave.state == WaveState::kAtBarrier) ++waiting;
     }
     if (waiting > 0 && waiting + group.ended == group.waves.size()) {
+      if (recorder != nullptr) recorder->barrier_opened(group);
       for (Wave& wave : group.waves) {
         if (wave.state == WaveState::kAtBarrier) wave.state = WaveState::kReady;
       }
@@ -206,6 +215,7 @@ void Scheduler::work(u32 index) {
     Visit& place = visits_[i];
     while (place.group != nullptr && !place.grid->stopped()) {
       worker.begin_visit(place.group->device);
+      active_segments = place.grid->segments(index);
       try {
         visit(place, worker);
       } catch (const Failure& failure) {
@@ -216,6 +226,7 @@ void Scheduler::work(u32 index) {
       place.grid->add(index, worker);
       if (place.grid->stopped() || !place.group->done()) break;
       watch_.note_progress();
+      if (place.grid->recorder() != nullptr) place.grid->recorder()->ended(*place.group);
       Device& device = *devices_[place.group->device];
       const u32 xcd = place.group->xcd;
       const std::lock_guard lock(device.mutex);
@@ -262,6 +273,7 @@ void Scheduler::settle(RoundResult& result) {
   };
   drop_stopped();
   for (const auto& grid : grids_) grid->add_round();
+  end_traced_round();
   switch (watch_.finish_round(pool_.workers(), visits_, clock_, model_.get(), outside_)) {
     case ProgressWatch::Verdict::kProgress:
       break;
@@ -279,6 +291,15 @@ void Scheduler::settle(RoundResult& result) {
     result.ended.push_back(grid);
     return true;
   });
+}
+
+/// Once for each trace: launches that run together share one, and its time.
+void Scheduler::end_traced_round() {
+  std::set<Trace*> traces;
+  for (const auto& grid : grids_) {
+    if (grid->recorder() != nullptr) traces.insert(grid->request().trace);
+  }
+  for (Trace* const trace : traces) trace->end_round();
 }
 
 void Scheduler::report_deadlock() {
@@ -300,6 +321,7 @@ void Scheduler::report_deadlock() {
 void Scheduler::finish(Grid& grid) {
   if (model_ != nullptr) model_->end_launch(grid.request().device);
   std::erase(devices_[grid.request().device]->grids, &grid);
+  grid.tell_observers();
   launch_memory_.push_back(grid.launch_memory_);
   if (arenas_.size() < kArenasKept) arenas_.push_back(std::move(grid.arena_));
 }

@@ -70,6 +70,7 @@ class Scheduler {
   void run_wave(Grid& grid, Workgroup& group, Wave& wave, Worker& worker);
   void settle(RoundResult& result);
   void finish(Grid& grid);
+  void end_traced_round();
   void report_deadlock();
   void prepare_workers();
   void choose_memory();
