@@ -40,10 +40,7 @@ void launch(const runtime::LoadedKernel& kernel, std::span<const runtime::Argume
   stream.synchronize();
   result.run_ms = watch.ms();
   const auto after = runtime::emulator_counts(kernel.device().hip());
-  if (before && after) {
-    result.emulator = {after->wave_instructions - before->wave_instructions, after->mfma - before->mfma,
-                       after->seconds - before->seconds};
-  }
+  if (before && after) result.emulator = *after - *before;
 }
 
 /// Builds or finds the kernel and loads it; fills what `result` says of that.
@@ -80,7 +77,9 @@ RunResult run_kernel(runtime::Jit& jit, const kernels::BuildKey& key, const RunO
   if (device.emulated()) result.traits.matrix_model = runtime::emulator_matrix_model(device.hip());
   const auto kernel = prepare(jit, key, device, result);
   runtime::DeviceTensors on_device(device, key.family(), before);
+  ProfiledLaunches profiled(device.hip(), options.profile);
   launch(*kernel, on_device.values(), result);
+  result.profile = profiled.take();
 
   const std::vector<Tensor> after = on_device.download(before);
   if (!options.save.empty()) {

@@ -8,6 +8,7 @@
 #include "kernels/common/workload.h"
 #include "runtime/hip/emulator_extras.h"
 #include "runtime/jit.h"
+#include "tools/profile_report.h"
 #include "tools/report.h"
 
 /// One kernel from key to verified outputs.
@@ -19,6 +20,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   std::string inputs;  ///< safetensors file that replaces generated tensors; empty: none
   std::string save;    ///< safetensors file to write; empty: none
+  ProfileFlags profile;
 };
 
 struct RunResult {
@@ -35,6 +37,7 @@ struct RunResult {
   bool verified = false;
   std::string save_problem;  ///< why the tensors could not be saved; empty: they were, or were not asked for
   std::optional<runtime::EmulatorCounts> emulator;  ///< of this launch
+  Json profile;                                     ///< null: none was asked for
   kernels::DeviceTraits traits;
 };
 

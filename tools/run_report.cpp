@@ -78,6 +78,7 @@ Json to_json(const RunResult& result) {
                         {"seconds", result.emulator->seconds},
                         {"matrix_model", result.traits.matrix_model}};
   }
+  if (!result.profile.is_null()) json["profile"] = result.profile;
   return json;
 }
 
@@ -96,6 +97,7 @@ void print_text(const RunResult& result) {
           rate(*result.emulator) / 1e6);
   }
   print("\n{}\n", outputs_text(result.outputs));
+  if (!result.profile.is_null()) print("{}\n", profile_summary(result.profile));
   print("{}\n", result.verified ? "verified: every output equals the host reference" : "NOT VERIFIED: outputs differ");
 }
 

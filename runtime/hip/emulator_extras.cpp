@@ -1,10 +1,35 @@
 #include "runtime/hip/emulator_extras.h"
 
-#include <stdexcept>
-
+#include "kernels/common/error.h"
 #include "runtime/emulator/emulator.h"
 
 namespace monojit::runtime {
+namespace {
+
+/// An entry point of emulator.h. Throws UserError when the library has none of this name.
+template <class Function>
+Function* entry_point(const HipTable& emulator, const char* name) {
+  void* symbol = emulator.optional_symbol(name);
+  if (emulator.provider() != Provider::kEmulator || symbol == nullptr)
+    throw UserError(emulator.library() + " has no function " + name + ": it is no emulator, or an older one");
+  return reinterpret_cast<Function*>(symbol);
+}
+
+}  // namespace
+
+EmulatorCounts EmulatorCounts::operator-(const EmulatorCounts& before) const {
+  return {.wave_instructions = wave_instructions - before.wave_instructions,
+          .vector = vector - before.vector,
+          .scalar = scalar - before.scalar,
+          .scalar_memory = scalar_memory - before.scalar_memory,
+          .vector_memory = vector_memory - before.vector_memory,
+          .lds = lds - before.lds,
+          .mfma = mfma - before.mfma,
+          .other = other - before.other,
+          .mfma_with_partial_exec = mfma_with_partial_exec - before.mfma_with_partial_exec,
+          .buffer_parts_out_of_range = buffer_parts_out_of_range - before.buffer_parts_out_of_range,
+          .seconds = seconds - before.seconds};
+}
 
 std::optional<EmulatorCounts> emulator_counts(const HipTable& table) {
   void* symbol = table.optional_symbol("monojitEmulatorCounters");
@@ -12,7 +37,45 @@ std::optional<EmulatorCounts> emulator_counts(const HipTable& table) {
   MonojitEmulatorCounters counters{};
   counters.struct_bytes = sizeof counters;
   if (reinterpret_cast<decltype(&monojitEmulatorCounters)>(symbol)(&counters) != 0) return std::nullopt;
-  return EmulatorCounts{counters.wave_instructions, counters.mfma, counters.seconds};
+  return EmulatorCounts{.wave_instructions = counters.wave_instructions,
+                        .vector = counters.vector,
+                        .scalar = counters.scalar,
+                        .scalar_memory = counters.scalar_memory,
+                        .vector_memory = counters.vector_memory,
+                        .lds = counters.lds,
+                        .mfma = counters.mfma,
+                        .other = counters.other,
+                        .mfma_with_partial_exec = counters.mfma_with_partial_exec,
+                        .buffer_parts_out_of_range = counters.buffer_parts_out_of_range,
+                        .seconds = counters.seconds};
+}
+
+std::string inspect_code_object(const HipTable& emulator, std::span<const std::byte> object, const std::string& name) {
+  auto* const inspect = entry_point<decltype(monojitEmulatorInspect)>(emulator, "monojitEmulatorInspect");
+  const char* text = inspect(object.data(), object.size());
+  if (text == nullptr) throw UserError(name + ": " + emulator.last_fault());
+  return text;
+}
+
+void set_emulator_option(const HipTable& emulator, const std::string& option, const std::string& value) {
+  auto* const set = entry_point<decltype(monojitEmulatorSetOption)>(emulator, "monojitEmulatorSetOption");
+  if (set(option.c_str(), value.c_str()) != 0) throw UserError(emulator.last_fault());
+}
+
+void set_emulator_profiling(const HipTable& emulator, bool on) {
+  entry_point<decltype(monojitEmulatorSetProfiling)>(emulator, "monojitEmulatorSetProfiling")(on ? 1 : 0);
+}
+
+std::string take_emulator_profile(const HipTable& emulator) {
+  return entry_point<decltype(monojitEmulatorTakeProfile)>(emulator, "monojitEmulatorTakeProfile")();
+}
+
+void set_emulator_tracing(const HipTable& emulator, bool on) {
+  entry_point<decltype(monojitEmulatorSetTracing)>(emulator, "monojitEmulatorSetTracing")(on ? 1 : 0);
+}
+
+std::string take_emulator_trace(const HipTable& emulator) {
+  return entry_point<decltype(monojitEmulatorTakeTrace)>(emulator, "monojitEmulatorTakeTrace")();
 }
 
 std::string emulator_description(const HipTable& table) {
@@ -26,17 +89,6 @@ std::string emulator_matrix_model(const HipTable& table) {
   if (table.provider() != Provider::kEmulator || symbol == nullptr) return {};
   const char* name = reinterpret_cast<decltype(&monojitEmulatorMatrixModel)>(symbol)();
   return name != nullptr ? name : "";
-}
-
-void set_emulator_option(const HipTable& table, const std::string& name, const std::string& value) {
-  void* set = table.optional_symbol("monojitEmulatorSetOption");
-  void* reason = table.optional_symbol("monojitEmulatorLastFault");
-  if (table.provider() != Provider::kEmulator || set == nullptr || reason == nullptr) {
-    throw std::runtime_error("option " + name + ": this HIP is no emulator");
-  }
-  if (reinterpret_cast<decltype(&monojitEmulatorSetOption)>(set)(name.c_str(), value.c_str()) != 0) {
-    throw std::runtime_error(reinterpret_cast<decltype(&monojitEmulatorLastFault)>(reason)());
-  }
 }
 
 }  // namespace monojit::runtime

@@ -3,7 +3,7 @@
 import pytest
 from conftest import refused
 
-SUBCOMMANDS = ["run", "dump", "keys", "warm", "cache", "doctor", "bench"]
+SUBCOMMANDS = ["run", "dump", "keys", "warm", "cache", "doctor", "bench", "emulate"]
 
 
 def test_help_lists_every_subcommand(monojit):
@@ -23,7 +23,7 @@ def test_every_subcommand_has_help_and_says_what_its_options_do(monojit, name):
 
 
 @pytest.mark.parametrize("arguments", [("run",), ("dump",), ("keys",), ("warm",), ("cache", "ls"), ("cache", "show"), ("cache", "rm"),
-                                       ("doctor",), ("bench",)])
+                                       ("doctor",), ("bench",), ("emulate",)])
 def test_every_subcommand_can_print_json(monojit, arguments):
     assert "--json" in monojit(*arguments, "--help").out
 
@@ -39,6 +39,7 @@ def test_the_version_is_printed(monojit):
     (("brew",), "brew"),
     (("run",), "KEY"),
     (("warm",), "KEY"),
+    (("emulate",), "FILE"),
     (("keys", "--wat"), "--wat"),
     (("cache",), "subcommand"),
     (("cache", "rm"), "either entries or --all"),

@@ -78,6 +78,7 @@ void add_run(CLI::App& app) {
       .add_option("--save", options->run.save,
                   "safetensors file to write: tensors before the launch as in/NAME, after it as NAME")
       ->check(not_empty());
+  add_profile_flag(command, options->run.profile);
   add_build_flags(command, options->build);
   command.add_flag("--json", options->json, "print JSON");
   command.callback([options] { run(*options); });

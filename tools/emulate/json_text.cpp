@@ -1,0 +1,94 @@
+#include "tools/emulate/json_text.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/common/error.h"
+
+namespace monojit::tools {
+namespace {
+
+/// How many characters have to be inserted, removed or changed to make one text of the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, std::string_view where) {
+  std::vector<std::set<std::string>> names;  // of the objects that are open
+  std::optional<std::string> twice;
+  const auto look = [&](int /*depth*/, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) names.emplace_back();
+    if (event == Json::parse_event_t::object_end) names.pop_back();
+    if (event == Json::parse_event_t::key && !names.back().insert(value.get<std::string>()).second && !twice) {
+      twice = value.get<std::string>();
+    }
+    return true;
+  };
+  Json value;
+  try {
+    value = Json::parse(text, look);
+  } catch (const Json::parse_error& error) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
+    const std::string_view reason = error.what();
+    const std::size_t at = reason.find("] ");
+    throw UserError(
+        fmt::format("{} is no JSON: {}", where, at == std::string_view::npos ? reason : reason.substr(at + 2)));
+  }
+  if (twice) throw UserError(fmt::format("{} has '{}' twice in one object", where, *twice));
+  return value;
+}
+
+std::string nearest_hint(std::string_view name, std::span<const std::string_view> candidates) {
+  const auto distance = [&](std::string_view candidate) { return edit_distance(name, candidate); };
+  const auto nearest = std::ranges::min_element(candidates, {}, distance);
+  if (nearest == candidates.end() || distance(*nearest) > std::max<std::size_t>(name.size(), 3) / 2) return {};
+  return fmt::format(", did you mean '{}'?", *nearest);
+}
+
+void check_keys(const Json& object, std::initializer_list<std::string_view> known, std::string_view where) {
+  for (const auto& [key, value] : object.items()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    throw UserError(fmt::format("{}: unknown key '{}'{}; keys are {}", where, key,
+                                nearest_hint(key, {known.begin(), known.size()}), fmt::join(known, ", ")));
+  }
+}
+
+std::string text_member(const Json& object, const char* key, std::string_view where) {
+  const Json& value = object.at(key);
+  if (!value.is_string() || value.get_ref<const std::string&>().empty())
+    throw UserError(fmt::format("{}: \"{}\" has to be a text, not {}", where, key, value.dump()));
+  return value.get<std::string>();
+}
+
+double number_member(const Json& object, const char* key, std::string_view where) {
+  const Json& value = object.at(key);
+  if (!value.is_number())
+    throw UserError(fmt::format("{}: \"{}\" has to be a number, not {}", where, key, value.dump()));
+  return value.get<double>();
+}
+
+std::uint64_t unsigned_member(const Json& object, const char* key, std::string_view where) {
+  const Json& value = object.at(key);
+  if (!value.is_number_unsigned())
+    throw UserError(fmt::format("{}: \"{}\" has to be a whole number from 0, not {}", where, key, value.dump()));
+  return value.get<std::uint64_t>();
+}
+
+}  // namespace monojit::tools
