@@ -28,6 +28,7 @@ constexpr Option kOptions[] = {
     {"checks", "MONOJIT_EMULATOR_CHECKS", kCheckNames},
     {"seed", "MONOJIT_EMULATOR_SEED", "an unsigned 64-bit number"},
     {"alignment", "MONOJIT_EMULATOR_ALIGNMENT", "driver or strict"},
+    {"host_isa", "MONOJIT_EMULATOR_HOST_ISA", "avx2 or avx512"},
 };
 
 [[noreturn]] void refuse(const Option& option, std::string_view value) {
@@ -40,6 +41,15 @@ u64 parse_number(const Option& option, std::string_view value) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc{} || end != value.data() + value.size()) refuse(option, value);
   return number;
+}
+
+HostIsa parse_host_isa(const Option& option, std::string_view value) {
+  if (value != "avx2" && value != "avx512") refuse(option, value);
+  const HostIsa isa = value == "avx2" ? HostIsa::kX86V3 : HostIsa::kX86V4;
+  if (!host_has(isa))
+    throw Failure(FailureKind::kNotInitialized,
+                  fmt::format("{}={}: this processor does not have it", option.variable, value));
+  return isa;
 }
 
 void apply(Settings& settings, const Option& option, std::string_view value) {
@@ -82,9 +92,17 @@ void apply(Settings& settings, const Option& option, std::string_view value) {
     settings.strict_alignment = value == "strict";
   } else if (option.name == "checks") {
     if (!parse_checks(value, settings.checks)) refuse(option, value);
+  } else if (option.name == "host_isa") {
+    settings.host_isa = parse_host_isa(option, value);
   } else {
     settings.seed = parse_number(option, value);
   }
+}
+
+std::string option_names() {
+  std::string names;
+  for (const Option& option : kOptions) names += (names.empty() ? "" : ", ") + std::string(option.name);
+  return names;
 }
 
 }  // namespace
@@ -95,9 +113,7 @@ void apply_setting(Settings& settings, std::string_view name, std::string_view v
   }
   throw Failure(
       FailureKind::kInvalidValue,
-      fmt::format("emulator option \"{}\" does not exist; there are chip, devices, threads, matrix, memory, checks, seed and "
-                  "alignment",
-                  name));
+      fmt::format("emulator option \"{}\" does not exist; there are {}", name, option_names()));
 }
 
 Settings settings_from_environment() {

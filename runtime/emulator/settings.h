@@ -1,6 +1,7 @@
 // What the environment and the extra entry points choose.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "runtime/emulator/checks/checks.h"
@@ -22,13 +23,15 @@ struct Settings {
   MemoryMode memory = MemoryMode::kCoherent;
   Checks checks{};
   bool strict_alignment = false;  ///< unaligned loads and stores fault, where the driver makes the chip take them
+  std::optional<HostIsa> host_isa = std::nullopt;  ///< of the handlers; none: the best that this host has
 };
 
-/// Reads MONOJIT_EMULATOR_CHIP, _DEVICES, _THREADS, _MATRIX, _MEMORY, _CHECKS, _SEED and _ALIGNMENT; an empty one is as good as
-/// none. Throws Failure (kNotInitialized) naming the variable, its value and what is possible.
+/// Reads MONOJIT_EMULATOR_CHIP, _DEVICES, _THREADS, _MATRIX, _MEMORY, _CHECKS, _SEED, _ALIGNMENT and _HOST_ISA; an empty
+/// one is as good as none. Throws Failure (kNotInitialized) naming the variable, its value and what is possible.
 [[nodiscard]] Settings settings_from_environment();
 
-/// One option by name ("chip", "devices", "threads", "matrix", "memory", "checks", "seed", "alignment"); the same errors.
+/// One option by name ("chip", "devices", "threads", "matrix", "memory", "checks", "seed", "alignment",
+/// "host_isa"); the same errors.
 void apply_setting(Settings& settings, std::string_view name, std::string_view value);
 
 }  // namespace monojit::emulator

@@ -28,6 +28,7 @@ def test_a_hip_library_that_is_not_there_is_named(monojit):
     ("MONOJIT_EMULATOR_THREADS", "1..256"),
     ("MONOJIT_EMULATOR_MATRIX", "fma-chain"),
     ("MONOJIT_EMULATOR_SEED", "64-bit"),
+    ("MONOJIT_EMULATOR_HOST_ISA", "avx2"),
 ])
 def test_an_emulator_that_can_not_be_set_up_so_is_refused_with_what_is_possible(monojit, variable, possible):
     outcome = monojit("run", KEY, "--device", "emulator", **{variable: "bad"})
@@ -36,7 +37,7 @@ def test_an_emulator_that_can_not_be_set_up_so_is_refused_with_what_is_possible(
 
 
 def test_empty_variables_of_the_emulator_are_as_good_as_none(monojit):
-    names = ["CHIP", "THREADS", "MATRIX", "SEED"]
+    names = ["CHIP", "THREADS", "MATRIX", "SEED", "HOST_ISA"]
     outcome = monojit.run(**{f"MONOJIT_EMULATOR_{name}": "" for name in names})
     assert outcome.code == 0
     assert outcome.json()["emulator"]["matrix_model"] == "cdna3"

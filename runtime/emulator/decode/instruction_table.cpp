@@ -6,7 +6,7 @@
 
 namespace monojit::emulator {
 
-InstructionTable::InstructionTable(const ChipLimits& chip, HostIsa isa) {
+InstructionTable::InstructionTable(const ChipLimits& chip, HostIsa isa) : isa_(isa) {
   const auto add_all = [&](auto... tables) {
     for (const std::span<const Entry> table : {tables...}) {
       for (const Entry& entry : table) add(entry, chip.arch);

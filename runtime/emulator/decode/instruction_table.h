@@ -16,6 +16,7 @@ class InstructionTable {
  public:
   InstructionTable(const ChipLimits& chip, HostIsa isa);
 
+  [[nodiscard]] HostIsa host_isa() const { return isa_; }
   [[nodiscard]] const Entry* find(std::string_view mnemonic) const;
   /// For names that the emulator itself uses: they are there.
   [[nodiscard]] const Entry& step(std::string_view name) const;
@@ -24,6 +25,7 @@ class InstructionTable {
  private:
   void add(const Entry& entry, std::string_view arch);
 
+  HostIsa isa_;
   std::unordered_map<std::string_view, const Entry*> entries_;
 };
 

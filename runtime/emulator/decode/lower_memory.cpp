@@ -110,7 +110,7 @@ void Lowering::lower_scalar_memory(const Instruction& in, const Entry& entry) {
 
 void Lowering::lower_matrix(const Instruction& in) {
   MatrixOperation operation;
-  operation.function = find_tile(in.mnemonic, chip_.chip, matrix_);
+  operation.function = find_tile(in.mnemonic, chip_.chip, matrix_, table_.host_isa());
   if (operation.function == nullptr) throw Unsupported("not known to the emulator");
   TileArguments& tile = operation.arguments;
   const u32 destination = row(operand(in, 0));

@@ -10,6 +10,7 @@
 #include <immintrin.h>
 
 #include "runtime/emulator/execute/fault.h"
+#include "runtime/emulator/execute/lane_transpose.h"
 #include "runtime/emulator/numerics/host_isa.h"
 #include "runtime/emulator/types.h"
 
@@ -91,15 +92,8 @@ struct LoadWords {
         return;
       }
     }
-    if constexpr (kWords == 4) {
-      for (u32 lane = 0; lane < kLanes; lane += 4) {
-        __m128 row[4];
-        for (u32 i = 0; i < 4; ++i) row[i] = _mm_loadu_ps(reinterpret_cast<const float*>(base + offsets[lane + i]));
-        _MM_TRANSPOSE4_PS(row[0], row[1], row[2], row[3]);
-        for (u32 i = 0; i < 4; ++i) _mm_store_ps(reinterpret_cast<float*>(result + kLanes * i + lane), row[i]);
-      }
-      return;
-    }
+    if constexpr (kWords == 2) return load_pairs(result, base, offsets);
+    if constexpr (kWords == 4) return load_quads(result, base, offsets);
     for (u32 lane = 0; lane < kLanes; ++lane) move(result, nullptr, lane, base + offsets[lane]);
   }
 };
@@ -146,6 +140,8 @@ struct StoreWords {
         return;
       }
     }
+    if constexpr (kWords == 2) return store_pairs(data, base, offsets);
+    if constexpr (kWords == 4) return store_quads(data, base, offsets);
     for (u32 lane = 0; lane < kLanes; ++lane) move(nullptr, data, lane, base + offsets[lane]);
   }
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/emulator/execute/access.h"
+#include "runtime/emulator/execute/lanes.h"
 #include "runtime/emulator/execute/wave.h"
 
 namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
@@ -70,11 +71,28 @@ MONOJIT_EMULATOR_INLINE void load_lane_to_lds(Wave& wave, const MicroOp* op, u32
 template <class Access>
 concept HasMoveAll = requires { &Access::move_all; };
 
+/// Loads where many, but not all lanes are active: the others read again what the first one does, for nothing.
+template <class Access>
+MONOJIT_EMULATOR_INLINE void load_many(u32* result, u8* base, const u32* offsets, u64 exec) {
+  alignas(kRowAlignment) u32 places[kLanes];
+  alignas(kRowAlignment) u32 rows[Access::kParts * kLanes];
+  const u32 first = offsets[__builtin_ctzll(exec)];
+  for (u32 i = 0; i < kLanes; ++i) places[i] = first;
+  store_masked(places, offsets, exec);
+  Access::move_all(rows, nullptr, base, places);
+  for (u32 part = 0; part < Access::kParts; ++part)
+    store_masked(result + kLanes * part, rows + kLanes * part, exec);
+}
+
 /// Every active lane: memory at base + its offset.
 template <class Access>
 MONOJIT_EMULATOR_INLINE void move_lanes(u32* result, const u32* data, u8* base, const u32* offsets, u64 exec) {
   if constexpr (HasMoveAll<Access>) {
     if (exec == ~u64{0}) return Access::move_all(result, data, base, offsets);
+    if constexpr (Access::kKind == AccessKind::kLoad) {
+      constexpr int kMany = 24;  // lanes that take as long one by one
+      if (__builtin_popcountll(exec) >= kMany) return load_many<Access>(result, base, offsets, exec);
+    }
   }
   for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));

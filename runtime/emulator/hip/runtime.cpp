@@ -27,7 +27,7 @@ thread_local u32 thread_device = 0;
 
 Runtime::Runtime(const Settings& settings)
     : settings_(settings),
-      isa_(best_host_isa()),
+      isa_(settings_.host_isa.value_or(best_host_isa())),
       decoder_(settings_.chip, settings_.matrix, isa_),
       engine_(settings_, allocations_),
       streams_(engine_, settings_.devices) {}
