@@ -167,8 +167,7 @@ void repeat_columns(Tile& tile, int distinct) {
   for (int block = 0; block < what.blocks; ++block)
     for (int j = distinct; j < what.n; ++j) {
       for (int k = 0; k < what.k; ++k)
-        tile.set_b(block, k, j,
-                   tile.b.get(what.b, type_width(what.b_type), {{'b', block}, {'j', j - 1}, {'k', k}}));
+        tile.set_b(block, k, j, tile.b.get(what.b, type_width(what.b_type), {{'b', block}, {'j', j - 1}, {'k', k}}));
       for (int i = 0; i < what.m; ++i)
         tile.set_c(block, i, j, tile.c.get(what.result, 32, {{'b', block}, {'i', i}, {'j', j - 1}}));
     }

@@ -5,7 +5,7 @@
 namespace monojit::kernels::bench {
 
 enum class PeakUnit : std::uint8_t {
-  kValu,      ///< independent chains of f32 and integer arithmetic
+  kValu,            ///< independent chains of f32 and integer arithmetic
   kLds,             ///< loads and stores of 4, 8 and 16 bytes a lane
   kMfmaBf16,        ///< independent chains of the chip's widest 16x16 bf16 MFMA, all columns different
   kMfmaBf16Batch8,  ///< the same with 8 different columns, as in a decode batch of 8
@@ -25,8 +25,8 @@ inline constexpr int kPeakLdsSteps = 4;  ///< each 6 instructions a wave, of one
 inline constexpr int kPeakLdsInstructions = 6 * kPeakLdsSteps;
 inline constexpr int kPeakCopyBytes = 16;  ///< a lane and round
 
-inline constexpr Choice kPeakUnits[] = {
-    {"valu", 0}, {"lds", 1}, {"mfma_bf16", 2}, {"mfma_bf16_s8", 3}, {"mfma_fp4", 4}, {"copy", 5}};
+inline constexpr Choice kPeakUnits[] = {{"valu", 0},         {"lds", 1},      {"mfma_bf16", 2},
+                                        {"mfma_bf16_s8", 3}, {"mfma_fp4", 4}, {"copy", 5}};
 
 inline constexpr KeyField<PeakKey> kPeakFields[] = {
     choice<&PeakKey::unit>("unit", "what is kept busy", kPeakUnits, 0),

@@ -17,7 +17,8 @@ ir::Float32 lds(const ir::Uniform<ir::Int32>& rounds);
 ir::Float32 mfma_bf16(const ir::Uniform<ir::Int32>& rounds, bool wide, int columns);
 ir::Float32 mfma_fp4(const ir::Uniform<ir::Int32>& rounds);
 
-/// 16 bytes a lane from `data` to the place behind the last round's: rounds * kPeakThreads * kPeakWorkgroups * 16 bytes.
+/// 16 bytes a lane from `data` to the place behind the last round's: rounds * kPeakThreads * kPeakWorkgroups * 16
+/// bytes.
 ir::Float32 copy(const ir::Uniform<ir::Ptr<ir::Float32, ir::Global>>& data, const ir::Uniform<ir::Int32>& rounds);
 
 /// A number in -1..1 of its own for every lane and `index`, cheap and never simple.

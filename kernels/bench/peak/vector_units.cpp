@@ -54,7 +54,8 @@ Float32 valu(const Uniform<Int32>& rounds) {
 Float32 lds(const Uniform<Int32>& rounds) {
   LdsLayout layout;
   const auto array = layout.array<Float32>("data", kPeakLdsWords);
-  for (int word = 0; word < kPeakLdsWords; word += kPeakThreads) store(array + (thread_id() + word), seed(lane_id(), word));
+  for (int word = 0; word < kPeakLdsWords; word += kPeakThreads)
+    store(array + (thread_id() + word), seed(lane_id(), word));
   barrier();
   For(0, rounds, [&](const Int32&) {
     for (int step = 0; step < kPeakLdsSteps; ++step) {

@@ -80,8 +80,7 @@ MONOJIT_EMULATOR_INLINE void load_many(u32* result, u8* base, const u32* offsets
   for (u32 i = 0; i < kLanes; ++i) places[i] = first;
   store_masked(places, offsets, exec);
   Access::move_all(rows, nullptr, base, places);
-  for (u32 part = 0; part < Access::kParts; ++part)
-    store_masked(result + kLanes * part, rows + kLanes * part, exec);
+  for (u32 part = 0; part < Access::kParts; ++part) store_masked(result + kLanes * part, rows + kLanes * part, exec);
 }
 
 /// Every active lane: memory at base + its offset.

@@ -1,5 +1,5 @@
-// All lanes' 8 or 16 bytes between memory and registers, where word n of a lane lies in row n. A lane's data move by one
-// host instruction, as access.h promises; the rest is a transposition in the host's registers.
+// All lanes' 8 or 16 bytes between memory and registers, where word n of a lane lies in row n. A lane's data move by
+// one host instruction, as access.h promises; the rest is a transposition in the host's registers.
 #pragma once
 
 #include <immintrin.h>

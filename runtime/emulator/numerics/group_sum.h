@@ -1,6 +1,7 @@
-// The last step of the truncating rule (sum_truncated in matrix_sum.h) by vectors: a group's sum of products, an integer,
-// and the running value c. With ed the largest exponent of a product and ec that of c, both are rounded down, the
-// products to 2^(max(ec, ed) - 32) and c to 2^(max(ec, ed) - 24), then their sum to 32 significant bits, then to f32.
+// The last step of the truncating rule (sum_truncated in matrix_sum.h) by vectors: a group's sum of products, an
+// integer, and the running value c. With ed the largest exponent of a product and ec that of c, both are rounded down,
+// the products to 2^(max(ec, ed) - 32) and c to 2^(max(ec, ed) - 24), then their sum to 32 significant bits, then to
+// f32.
 //
 // Three forms, from the quickest to the one that takes everything. `products` is in units of 2^(ed - 24). At most 8 of
 // them, each below 4 * 2^ed, make less than 2^29 units.
@@ -50,9 +51,9 @@ struct GroupScale {
 
   /// c in units of 2^(ed - 24) and rounded down is what the rule wants if ec <= ed. If ec > ed it is exact, as c is a
   /// multiple of 2^(ec - 23), and so is the rule's own rounding. In both cases the sum is below 2^30 + 2^29 units, an
-  /// i32. For it to have to drop anything at 2^(ec - 32) or for having more than 32 significant bits, ec - ed would have
-  /// to be above 8 or the sum longer than an i32: the conversion to f32 is the one rounding. A unit of at least 2^-124
-  /// makes the last product exact, or an overflow to Inf.
+  /// i32. For it to have to drop anything at 2^(ec - 32) or for having more than 32 significant bits, ec - ed would
+  /// have to be above 8 or the sum longer than an i32: the conversion to f32 is the one rounding. A unit of at least
+  /// 2^-124 makes the last product exact, or an overflow to Inf.
   [[nodiscard]] MONOJIT_LANE_FUNCTION F32 add_near(I32 products, F32 c) const {
     return to_float(products + scale_down_to_int(c, up)) * down;
   }

@@ -177,8 +177,9 @@ MONOJIT_LANE_FUNCTION void exact_dots_of_columns(const double* a, const double* 
   if (n < columns.count) exact_dots<M, kCount, 1>(a, b, &columns.computed[n], &dots[n]);
 }
 
-/// The truncating rule's last step (group_sum.h) for products that are an exact double, and without a branch. `exponent`
-/// is kNoExponent in lanes without a product, and above -95 in the others, as it is for 8-bit formats. A small running value is dropped.
+/// The truncating rule's last step (group_sum.h) for products that are an exact double, and without a branch.
+/// `exponent` is kNoExponent in lanes without a product, and above -95 in the others, as it is for 8-bit formats. A
+/// small running value is dropped.
 inline constexpr int kNoExponent = -1000;
 
 MONOJIT_LANE_FUNCTION F32 add_exact_group(F64Pair products, I32 exponent, F32 c, I32& bad) {

@@ -101,8 +101,8 @@ MONOJIT_LANE_FUNCTION I32 any_largest_exponent(const F32 (&rows)[kGroup], const 
   };
   I32 largest = splat(kNoProducts);
   for (int k = 0; k < kGroup; ++k)
-    largest = larger(
-        largest, exponent(reinterpret<I32>(rows[k])) + exponent(splat(static_cast<std::int32_t>(column[M * k]))));
+    largest = larger(largest,
+                     exponent(reinterpret<I32>(rows[k])) + exponent(splat(static_cast<std::int32_t>(column[M * k]))));
   return largest;
 }
 
@@ -113,8 +113,7 @@ template <bool kIsBf16, int M>
   for (int k = 0; k < kGroup; ++k) rows[k] = load<F32>(row_values + M * k);
   const F32 c = load<F32>(sums);
   const I32 exponent = any_largest_exponent<kIsBf16, M>(rows, column);
-  const I32 out_of_range =
-      (exponent > kHighestExponent) | ((exponent < kLowestExponent) & (exponent != kNoProducts));
+  const I32 out_of_range = (exponent > kHighestExponent) | ((exponent < kLowestExponent) & (exponent != kNoProducts));
   const I32 special = (reinterpret<I32>(c) & INT32_MAX) >= 0x7F800000;
   const F32 scale = power_of_two(24 - larger(exponent, splat(kLowestExponent)));
   store(sums, add_far(sum_products<M>(rows, column, scale), exponent, c));

@@ -215,8 +215,8 @@ bool fp8_tile(const TileArguments& arguments) {
     b.template unpack_values<kB>(arguments.b);
   else
     b.template look_up_values<kB>(arguments.b, columns.computed, columns.count);
-  const bool good = columns.transposed ? add_all_groups<kProductBits>(b, a, columns)
-                                       : add_all_groups<kProductBits>(a, b, columns);
+  const bool good =
+      columns.transposed ? add_all_groups<kProductBits>(b, a, columns) : add_all_groups<kProductBits>(a, b, columns);
   if (good) columns.store_d(arguments.d);
   return good;
 }
