@@ -111,9 +111,8 @@ void apply_setting(Settings& settings, std::string_view name, std::string_view v
   for (const Option& option : kOptions) {
     if (option.name == name) return apply(settings, option, value);
   }
-  throw Failure(
-      FailureKind::kInvalidValue,
-      fmt::format("emulator option \"{}\" does not exist; there are {}", name, option_names()));
+  throw Failure(FailureKind::kInvalidValue,
+                fmt::format("emulator option \"{}\" does not exist; there are {}", name, option_names()));
 }
 
 Settings settings_from_environment() {
