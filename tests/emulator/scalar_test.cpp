@@ -1,11 +1,11 @@
-// Scalar instructions: results, SCC and EXEC against definitions over edge values.
+// Scalar instructions of 32 bits, and MODE.
 #include <bit>
-#include <functional>
 
 #include <catch2/catch_test_macros.hpp>
 #include <fmt/format.h>
 
 #include "tests/emulator/device.h"
+#include "tests/emulator/scalar_cases.h"
 
 namespace monojit::emulator::test {
 namespace {
@@ -14,90 +14,8 @@ using std::int32_t;
 using std::int64_t;
 using std::uint32_t;
 using std::uint64_t;
-
-struct Inputs {
-  uint64_t a, b;
-  uint32_t scc;
-  uint64_t exec;
-  [[nodiscard]] uint32_t a32() const { return static_cast<uint32_t>(a); }
-  [[nodiscard]] uint32_t b32() const { return static_cast<uint32_t>(b); }
-  [[nodiscard]] int32_t sa() const { return static_cast<int32_t>(a); }
-  [[nodiscard]] int32_t sb() const { return static_cast<int32_t>(b); }
-};
-
-struct Outcome {
-  uint64_t value;
-  uint32_t scc;
-};
-
-/// a in s[8:9], b in s[10:11]; the result in s[12:13], which held zero.
-struct ScalarCase {
-  std::string text;
-  std::function<Outcome(const Inputs&)> expected;
-};
-
-constexpr uint64_t kEdges[] = {0,
-                               1,
-                               2,
-                               31,
-                               0x7f,
-                               0x80000000,
-                               0x7fffffff,
-                               0xffffffff,
-                               0x1000c,
-                               0x0f0f00f0,
-                               0x80000000ffffffff,
-                               0x7fffffffffffffff,
-                               0x8000000000000000,
-                               0xffffffffffffffff,
-                               0x123456789abcdef0,
-                               0x00400010};
-constexpr uint64_t kExec = 0xff00ff000f0f1235;
-
-void check(std::span<const ScalarCase> cases) {
-  Device device;
-  std::string body = "  s_load_dwordx8 s[0:7], s[0:1], 0x0\n  s_waitcnt lgkmcnt(0)\n  v_mov_b32 v1, 0\n";
-  for (const ScalarCase& row : cases) {
-    // s[0:1] a, s[2:3] b, s[4:5] output, s6 scc.
-    body += fmt::format(R"(
-  s_mov_b64 s[8:9], s[0:1]
-  s_mov_b64 s[10:11], s[2:3]
-  s_mov_b64 s[12:13], 0
-  s_mov_b64 exec, {:#x}
-  s_mov_b32 exec_hi, {:#x}
-  s_cmp_lg_u32 s6, 0
-  {}
-  s_cselect_b32 s14, 1, 0
-  s_mov_b64 exec, 1
-  v_mov_b32 v2, s12
-  v_mov_b32 v3, s13
-  v_mov_b32 v4, s14
-  global_store_dwordx3 v1, v[2:4], s[4:5]
-  v_add_u32 v1, 16, v1
-)",
-                        kExec & 0xffffffff, kExec >> 32, row.text);
-  }
-  const auto out = device.allocate<uint64_t>(2 * cases.size());
-  const Kernel& kernel = device.load(assemble({.body = body}), "kernel");
-  for (const std::string& problem : kernel.program->problems) FAIL_CHECK(problem);
-  for (const uint64_t a : kEdges) {
-    for (const uint64_t b : kEdges) {
-      for (const uint32_t scc : {0u, 1u}) {
-        device.launch(kernel, {}, {a, b, out.address(), scc});
-        for (std::size_t i = 0; i < cases.size(); ++i) {
-          const Outcome want = cases[i].expected({a, b, scc, kExec});
-          INFO(fmt::format("{}: a {:#x} b {:#x} scc {}: got {:#x} scc {}, want {:#x} scc {}", cases[i].text, a, b, scc,
-                           out[2 * i], static_cast<uint32_t>(out[2 * i + 1]), want.value, want.scc));
-          REQUIRE(out[2 * i] == want.value);
-          REQUIRE(static_cast<uint32_t>(out[2 * i + 1]) == want.scc);
-        }
-      }
-    }
-  }
-}
-
-Outcome nonzero(uint64_t value) { return {value, value != 0}; }
-uint64_t low(int64_t value) { return static_cast<uint32_t>(value); }
+using Inputs = ScalarInputs;
+using Outcome = ScalarOutcome;
 
 TEST_CASE("scalar instructions of 32 bits") {
   const ScalarCase cases[] = {
@@ -181,56 +99,97 @@ TEST_CASE("scalar instructions of 32 bits") {
       {"s_cmpk_lg_u32 s8, 0xffff", [](const Inputs& i) { return Outcome{0, i.a32() != 0xffff}; }},
       {"s_bitcmp1_b32 s8, s10", [](const Inputs& i) { return Outcome{0, i.a32() >> (i.b32() & 31) & 1}; }},
   };
-  check(cases);
+  check_scalar_cases(cases);
 }
 
-TEST_CASE("scalar instructions of 64 bits and of EXEC") {
+TEST_CASE("scalar comparisons") {
+  using Relation = bool (*)(int64_t, int64_t);
+  const std::pair<const char*, Relation> relations[] = {
+      {"eq", [](int64_t x, int64_t y) { return x == y; }}, {"lg", [](int64_t x, int64_t y) { return x != y; }},
+      {"gt", [](int64_t x, int64_t y) { return x > y; }},  {"ge", [](int64_t x, int64_t y) { return x >= y; }},
+      {"lt", [](int64_t x, int64_t y) { return x < y; }},  {"le", [](int64_t x, int64_t y) { return x <= y; }}};
+  constexpr uint32_t kNegative = 0xfffe;
+  std::vector<ScalarCase> cases;
+  for (const auto& [name, relation] : relations) {
+    cases.push_back({fmt::format("s_cmp_{}_i32 s8, s10", name),
+                     [=](const Inputs& i) { return Outcome{0, relation(i.sa(), i.sb())}; }});
+    cases.push_back({fmt::format("s_cmp_{}_u32 s8, s10", name),
+                     [=](const Inputs& i) { return Outcome{0, relation(i.a32(), i.b32())}; }});
+    cases.push_back({fmt::format("s_cmpk_{}_i32 s8, {:#x}", name, kNegative),
+                     [=](const Inputs& i) { return Outcome{0, relation(i.sa(), -2)}; }});
+    cases.push_back({fmt::format("s_cmpk_{}_u32 s8, {:#x}", name, kNegative),
+                     [=](const Inputs& i) { return Outcome{0, relation(i.a32(), kNegative)}; }});
+  }
+  check_scalar_cases(cases);
+}
+
+TEST_CASE("less common scalar instructions of 32 bits") {
+  const auto carry = [](uint64_t sum) { return Outcome{sum & 0xffffffff, sum >> 32 != 0}; };
   const ScalarCase cases[] = {
-      {"s_mov_b64 s[12:13], s[8:9]", [](const Inputs& i) { return Outcome{i.a, i.scc}; }},
-      {"s_mov_b64 s[12:13], -3", [](const Inputs& i) { return Outcome{static_cast<uint64_t>(-3), i.scc}; }},
-      {"s_cselect_b64 s[12:13], s[8:9], s[10:11]",
-       [](const Inputs& i) { return Outcome{i.scc != 0 ? i.a : i.b, i.scc}; }},
-      {"s_and_b64 s[12:13], s[8:9], s[10:11]", [](const Inputs& i) { return nonzero(i.a & i.b); }},
-      {"s_nor_b64 s[12:13], s[8:9], s[10:11]", [](const Inputs& i) { return nonzero(~(i.a | i.b)); }},
-      {"s_not_b64 s[12:13], s[8:9]", [](const Inputs& i) { return nonzero(~i.a); }},
-      {"s_lshl_b64 s[12:13], s[8:9], s10", [](const Inputs& i) { return nonzero(i.a << (i.b & 63)); }},
-      {"s_ashr_i64 s[12:13], s[8:9], s10",
-       [](const Inputs& i) { return nonzero(static_cast<uint64_t>(static_cast<int64_t>(i.a) >> (i.b & 63))); }},
-      {"s_bfe_u64 s[12:13], s[8:9], 0x140008", [](const Inputs& i) { return nonzero(i.a >> 8 & 0xfffff); }},
-      {"s_bcnt1_i32_b64 s12, s[8:9]",
-       [](const Inputs& i) { return nonzero(static_cast<uint64_t>(std::popcount(i.a))); }},
-      {"s_ff1_i32_b64 s12, s[8:9]",
+      {"s_absdiff_i32 s12, s8, s10",
        [](const Inputs& i) {
-         return Outcome{i.a == 0 ? 0xffffffff : static_cast<uint64_t>(std::countr_zero(i.a)), i.scc};
+         const uint32_t difference = i.a32() - i.b32();
+         return nonzero(static_cast<int32_t>(difference) < 0 ? 0 - difference : difference);
        }},
-      {"s_cmp_eq_u64 s[8:9], s[10:11]", [](const Inputs& i) { return Outcome{0, i.a == i.b}; }},
-      {"s_brev_b64 s[12:13], s[8:9]",
+      {"s_max_i32 s12, s8, s10",
+       [](const Inputs& i) { return Outcome{low(std::max(i.sa(), i.sb())), i.sa() > i.sb()}; }},
+      {"s_min_u32 s12, s8, s10",
+       [](const Inputs& i) { return Outcome{std::min(i.a32(), i.b32()), i.a32() < i.b32()}; }},
+      {"s_mov_b32 s12, s8\n s_mulk_i32 s12, 0xfffd", [](const Inputs& i) { return Outcome{low(i.sa() * -3LL), i.scc}; }},
+      {"s_cmovk_i32 s12, 0xfff0", [](const Inputs& i) { return Outcome{i.scc != 0 ? 0xfffffff0 : 0, i.scc}; }},
+      {"s_lshl1_add_u32 s12, s8, s10", [=](const Inputs& i) { return carry((uint64_t{i.a32()} << 1) + i.b32()); }},
+      {"s_lshl2_add_u32 s12, s8, s10", [=](const Inputs& i) { return carry((uint64_t{i.a32()} << 2) + i.b32()); }},
+      {"s_lshl4_add_u32 s12, s8, s10", [=](const Inputs& i) { return carry((uint64_t{i.a32()} << 4) + i.b32()); }},
+      {"s_lshr_b32 s12, s8, s10", [](const Inputs& i) { return nonzero(i.a32() >> (i.b32() & 31)); }},
+      {"s_nand_b32 s12, s8, s10", [](const Inputs& i) { return nonzero(low(~(i.a32() & i.b32()))); }},
+      {"s_nor_b32 s12, s8, s10", [](const Inputs& i) { return nonzero(low(~(i.a32() | i.b32()))); }},
+      {"s_xor_b32 s12, s8, s10", [](const Inputs& i) { return nonzero(i.a32() ^ i.b32()); }},
+      {"s_not_b32 s12, s8", [](const Inputs& i) { return nonzero(low(~i.a32())); }},
+      {"s_brev_b32 s12, s8",
        [](const Inputs& i) {
          uint64_t r = 0;
-         for (int k = 0; k < 64; ++k) r |= (i.a >> k & 1) << (63 - k);
+         for (int k = 0; k < 32; ++k) r |= uint64_t{i.a32() >> k & 1} << (31 - k);
          return Outcome{r, i.scc};
        }},
-      {"s_wqm_b64 s[12:13], s[8:9]",
+      {"s_bcnt0_i32_b32 s12, s8",
+       [](const Inputs& i) { return nonzero(static_cast<uint64_t>(32 - std::popcount(i.a32()))); }},
+      {"s_ff0_i32_b32 s12, s8",
+       [](const Inputs& i) {
+         return Outcome{i.a32() == 0xffffffff ? 0xffffffff : static_cast<uint64_t>(std::countr_one(i.a32())), i.scc};
+       }},
+      {"s_flbit_i32 s12, s8",
+       [](const Inputs& i) {
+         const uint32_t x = i.sa() < 0 ? ~i.a32() : i.a32();
+         return Outcome{x == 0 ? 0xffffffff : static_cast<uint64_t>(std::countl_zero(x)), i.scc};
+       }},
+      {"s_sext_i32_i16 s12, s8", [](const Inputs& i) { return Outcome{low(static_cast<std::int16_t>(i.a)), i.scc}; }},
+      {"s_mov_b32 s12, s10\n s_bitset0_b32 s12, s8",
+       [](const Inputs& i) { return Outcome{i.b32() & ~(1u << (i.a32() & 31)), i.scc}; }},
+      {"s_bitcmp0_b32 s8, s10", [](const Inputs& i) { return Outcome{0, (i.a32() >> (i.b32() & 31) & 1) == 0}; }},
+      {"s_pack_ll_b32_b16 s12, s8, s10",
+       [](const Inputs& i) { return Outcome{(i.a32() & 0xffff) | uint64_t{i.b32() & 0xffff} << 16, i.scc}; }},
+      {"s_pack_hh_b32_b16 s12, s8, s10",
+       [](const Inputs& i) { return Outcome{i.a32() >> 16 | (i.b32() & 0xffff0000), i.scc}; }},
+      {"s_quadmask_b32 s12, s8",
        [](const Inputs& i) {
          uint64_t r = 0;
-         for (int k = 0; k < 64; k += 4) r |= (i.a >> k & 15) != 0 ? uint64_t{15} << k : 0;
+         for (int k = 0; k < 8; ++k) r |= uint64_t{(i.a32() >> 4 * k & 15) != 0} << k;
          return nonzero(r);
        }},
-      {"s_and_saveexec_b64 s[12:13], s[8:9]", [](const Inputs& i) { return Outcome{i.exec, (i.a & i.exec) != 0}; }},
-      {"s_or_saveexec_b64 s[8:9], s[8:9]\n s_mov_b64 s[12:13], exec",
-       [](const Inputs& i) { return nonzero(i.a | i.exec); }},
-      {"s_xor_saveexec_b64 s[8:9], s[8:9]\n s_mov_b64 s[12:13], exec",
-       [](const Inputs& i) { return nonzero(i.a ^ i.exec); }},
-      {"s_andn2_saveexec_b64 s[8:9], s[8:9]\n s_mov_b64 s[12:13], exec",
-       [](const Inputs& i) { return nonzero(i.a & ~i.exec); }},
-      {"s_andn1_saveexec_b64 s[8:9], s[8:9]\n s_mov_b64 s[12:13], exec",
-       [](const Inputs& i) { return nonzero(~i.a & i.exec); }},
-      {"s_getreg_b32 s12, hwreg(HW_REG_MODE, 4, 4)", [](const Inputs& i) { return Outcome{15, i.scc}; }},
-      {"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 3\n s_getreg_b32 s12, hwreg(HW_REG_MODE, 0, 4)\n "
-       "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 0",
-       [](const Inputs& i) { return Outcome{3, i.scc}; }},
+      {"s_wqm_b32 s12, s8",
+       [](const Inputs& i) {
+         uint64_t r = 0;
+         for (int k = 0; k < 32; k += 4) r |= (i.a32() >> k & 15) != 0 ? uint64_t{15} << k : 0;
+         return nonzero(r);
+       }},
+      {"s_bitreplicate_b64_b32 s[12:13], s8",
+       [](const Inputs& i) {
+         uint64_t r = 0;
+         for (int k = 0; k < 64; ++k) r |= uint64_t{i.a32() >> k / 2 & 1} << k;
+         return Outcome{r, i.scc};
+       }},
   };
-  check(cases);
+  check_scalar_cases(cases);
 }
 
 TEST_CASE("the rounding mode of f32 is that of MODE") {

@@ -61,6 +61,17 @@ bool may_leave(std::span<const u8> code) {
   return false;
 }
 
+/// Whether the code holds s_setvskip (or, harmlessly, a literal that looks like one).
+bool may_skip(std::span<const u8> code) {
+  constexpr u32 kMask = 0xffff0000, kSetSkip = 0xbf100000;
+  for (std::size_t i = 0; i + 4 <= code.size(); i += 4) {
+    u32 word;
+    std::memcpy(&word, code.data() + i, 4);
+    if ((word & kMask) == kSetSkip) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Decoder::Decoder(const ChipLimits& chip, MatrixModel matrix, HostIsa isa)
@@ -88,6 +99,9 @@ std::unique_ptr<const Program> Decoder::decode(const Module& module, const Kerne
   program->kernel = kernel.name;
   program->load_bias = module.load_bias();
   program->file = module.file();
+  for (const CodeRange& range : ranges) {
+    program->may_skip |= may_skip(module.loaded(range.begin, range.end - range.begin));
+  }
   Lowering lowering(table_, chip_, matrix_, {kernel.descriptor.vgprs, kernel.descriptor.agprs}, variant, *program);
   for (const CodeRange& range : ranges) {
     for (u64 address = range.begin; address < range.end; address += instruction.bytes) {

@@ -23,6 +23,7 @@
 #include <llvm/TargetParser/Triple.h>
 
 #include "runtime/emulator/execute/register_file.h"
+#include "runtime/emulator/decode/impossible_encoding.h"
 #include "runtime/emulator/failure.h"
 
 namespace monojit::emulator {
@@ -68,6 +69,9 @@ std::optional<RegisterUse> register_named(std::string_view name) {
   if (name.starts_with("M0")) return RegisterUse{.first = kM0Word};
   return std::nullopt;
 }
+
+/// What LLVM decodes without believing in it is marked by a comment in its text: "/*Invalid register, ...*/".
+bool is_doubtful(std::string_view text) { return text.find("/*") != std::string_view::npos; }
 
 }  // namespace
 
@@ -127,23 +131,27 @@ Disassembler::Disassembler(const ChipLimits& chip) : state_(std::make_unique<Sta
 Disassembler::~Disassembler() = default;
 
 bool Disassembler::decode(std::span<const u8> bytes, u64 address, Instruction& instruction, MachineFacts* facts) {
-  llvm::MCInst decoded;
-  u64 size = 0;
-  const auto status = state_->disassembler->getInstruction(decoded, size, llvm::ArrayRef(bytes.data(), bytes.size()),
-                                                           address, llvm::nulls());
   instruction.address = address;
   instruction.encoding = 0;
   std::memcpy(&instruction.encoding, bytes.data(), std::min<std::size_t>(bytes.size(), sizeof instruction.encoding));
   instruction.text.clear();
-  if (status == llvm::MCDisassembler::Fail || size == 0) {
+  llvm::MCInst decoded;
+  u64 size = 0;
+  const bool known = !is_impossible_encoding(instruction.encoding) &&
+                     state_->disassembler->getInstruction(decoded, size, llvm::ArrayRef(bytes.data(), bytes.size()),
+                                                          address, llvm::nulls()) != llvm::MCDisassembler::Fail &&
+                     size != 0;
+  if (known) {
+    llvm::raw_string_ostream stream(instruction.text);
+    state_->printer->printInst(&decoded, address, "", *state_->subtarget, stream);
+  }
+  if (!known || is_doubtful(instruction.text)) {
     instruction.bytes = static_cast<u32>(std::min<std::size_t>(bytes.size(), 4));
     instruction.text = fmt::format(".long {:#010x}", static_cast<u32>(instruction.encoding));
     parse_instruction_text(instruction);
     return false;
   }
   instruction.bytes = static_cast<u32>(size);
-  llvm::raw_string_ostream stream(instruction.text);
-  state_->printer->printInst(&decoded, address, "", *state_->subtarget, stream);
   std::ranges::replace(instruction.text, '\t', ' ');
   parse_instruction_text(instruction);
   if (facts != nullptr) state_->fill_facts(decoded, *facts);

@@ -18,6 +18,7 @@ enum class Form : u8 {
   kVector,            ///< vdst, [mask out], sources
   kCompare,           ///< mask out, sources
   kPair,              ///< packed f32: `base` once for each half of the register pairs
+  kWindows,           ///< `base` four times, on the source pair moved by a byte each time
   kMatrix,            ///< MFMA
   kScalar,            ///< [sdst], sources
   kBuffer,            ///< MUBUF

@@ -133,6 +133,7 @@ Operand parse_operand(std::string_view text) {
     std::string_view inner = text;
     if (take_prefix(inner, open) && take_suffix(inner, close)) operand.*what = true, text = inner;
   }
+  operand.text = text;
   if (!parse_named(text, operand)) parse_number(text, operand);
   return operand;
 }

@@ -29,6 +29,19 @@ bool is_float(std::string_view mnemonic, std::string_view type) {
   return mnemonic.ends_with(type);
 }
 
+/// What output modifiers see in the result; nothing: an integer, or an 8-bit conversion, which ignores them.
+std::string_view result_type(const Instruction& in, const Entry& entry) {
+  if (in.mnemonic == "v_cvt_pk_bf16_f32") return "pk_bf16";
+  if (in.mnemonic == "v_cvt_pkrtz_f16_f32" || in.mnemonic == "v_cvt_pk_f16_f32" || in.mnemonic == "v_pk_fmac_f16")
+    return "pk_f16";
+  if (in.mnemonic.starts_with("v_dot2_f32_") || in.mnemonic.starts_with("v_dot2c_f32_")) return "f32";
+  if ((entry.flags & kPacked) != 0) return in.mnemonic.ends_with("f16") ? "pk_f16" : "";
+  for (const std::string_view type : {"f16", "f32", "f64"}) {
+    if (is_float(in.mnemonic, type)) return type;
+  }
+  return "";
+}
+
 u32 rows_of(OperandType type) { return type == OperandType::k64 || type == OperandType::kF64 ? 2 : 1; }
 
 // EXEC as it was before a DPP instruction narrowed it: the last two temporary scalars.
@@ -85,18 +98,20 @@ void Lowering::end_moved_lanes() { add(table_.step(".end_dpp").handlers[0], 0, 0
 Lowering::Source Lowering::select_half(const Instruction& in, const Entry& entry, u32 index, OperandType type,
                                        Source source) {
   if ((entry.flags & kPacked) != 0) {
+    if (in.mnemonic.starts_with("v_dot") && index == 2) return source;  // the sum, a whole register
     const u32 low = op_sel(in) >> index & 1;
     const u32 high =
         index < 2 ? static_cast<u32>(in.encoding >> (59 + index) & 1) : static_cast<u32>(in.encoding >> 14 & 1);
-    const u32 flip = static_cast<u32>(in.encoding >> (61 + index) & 1) << 15 |
-                     static_cast<u32>(in.encoding >> (8 + index) & 1) << 31;
+    const u32 signs = static_cast<u32>(in.encoding >> (61 + index) & 1) << 15 |
+                      static_cast<u32>(in.encoding >> (8 + index) & 1) << 31;
+    const u32 flip = in.mnemonic.ends_with("f16") ? signs : 0;
     if (low == 0 && high == 1 && flip == 0) return source;
     const u32 target = temporary_row();
     add(table_.step(".arrange_halves").handlers[0], target, in_row(source, type).offset, 0, 0, low | high << 1, flip);
     return {target, true};
   }
-  if (type != OperandType::k16 || (entry.flags & (kSelectsInOp | kMixes)) != 0 || (op_sel(in) >> index & 1) == 0)
-    return source;
+  const bool of_semantic = (entry.flags & (kSelectsInOp | kMixes)) != 0 && !in.mnemonic.starts_with("v_bitop3");
+  if (type != OperandType::k16 || of_semantic || (op_sel(in) >> index & 1) == 0) return source;
   const u32 target = temporary_row();
   add(table_.step(".extract").handlers[0], target, in_row(source, type).offset, 0, 0, 16 | 16 << 5);
   return {target, true};
@@ -146,23 +161,13 @@ void Lowering::finish_result(const Instruction& in, const Entry& entry, u32 resu
   const auto apply = [&](const char* step, std::string_view type, u32 aux) {
     add(table_.step(fmt::format("{}_{}", step, type)).handlers[1], result, result, 0, 0, 0, aux);
   };
-  std::string_view type;
-  for (const std::string_view candidate : {"f16", "f32", "f64"}) {
-    if (is_float(in.mnemonic, candidate)) type = candidate;
-  }
+  const std::string_view type = result_type(in, entry);
   const i64 factor = in.number_of("mul", 0);
   const i64 divisor = in.number_of("div", 0);
-  if (factor != 0 || divisor != 0) {
-    if (type.empty()) throw Unsupported("has an output modifier on an integer result");
-    apply(".omod", type, factor == 2 ? 1 : factor == 4 ? 2 : 3);
-  }
-  if (!in.has("clamp")) return;
-  if ((entry.flags & kPacked) != 0) {
-    if (type != "f16") throw Unsupported("clamp of packed integers is not known to the emulator");
-    return apply(".clamp", "pk_f16", 0);
-  }
-  if (type.empty()) throw Unsupported("clamp of this integer result is not known to the emulator");
-  apply(".clamp", type, 0);
+  // Integers have no output modifier, and cannot overflow where there is no saturating row (vector_saturating.cpp).
+  if (type.empty()) return;
+  if ((factor != 0 || divisor != 0) && type != "pk_bf16") apply(".omod", type, factor == 2 ? 1 : factor == 4 ? 2 : 3);
+  if (in.has("clamp")) apply(".clamp", type, 0);
 }
 
 /// Which part of its register the instruction writes; nothing means all of it.
@@ -235,34 +240,6 @@ void Lowering::lower_vector(const Instruction& in, const Entry& plain) {
         part->width | (part->keeps_rest ? kInsertKeepsRest : 0) | (part->extends_sign ? kInsertExtendsSign : 0));
   }
   if (in.dpp) end_moved_lanes();
-}
-
-void Lowering::lower_pair(const Instruction& in, const Entry& entry) {
-  const Entry& half = table_.step(entry.base);
-  const bool move = entry.base == "v_mov_b32";  // low from the first source, high from the second
-  const u32 destination = row(operand(in, 0));
-  const u32 low_result = temporary_row();
-  for (u32 high = 0; high < 2; ++high) {
-    std::vector<Source> sources;
-    for (u32 i = 0; i < entry.source_count; ++i) {
-      if (move && i != high) continue;
-      const Operand& pair = operand(in, i + 1);
-      Source value = source(pair, OperandType::k32);
-      const u32 low_select = static_cast<u32>(in.encoding >> (kOpSelShift + i) & 1);
-      const u32 high_select =
-          i < 2 ? static_cast<u32>(in.encoding >> (59 + i) & 1) : static_cast<u32>(in.encoding >> 14 & 1);
-      const u32 select = high != 0 && !move ? high_select : low_select;
-      if (pair.count == 2 && select != 0) value.offset += value.row ? kRowBytes : 4;
-      Operand sign;
-      sign.negate = (high != 0 ? in.encoding >> (8 + i) & 1 : in.encoding >> (61 + i) & 1) != 0;
-      sources.push_back(apply_sign(sign, OperandType::k32, value));
-    }
-    const u32 target = high != 0 ? destination + kRowBytes : low_result;
-    emit_vector(half, target, sources, 0);
-    if (in.has("clamp")) add(table_.step(".clamp_f32").handlers[1], target, target);
-  }
-  // The low result waits until the high half has read its sources.
-  add(table_.step("v_mov_b32").handlers[1], destination, low_result);
 }
 
 }  // namespace monojit::emulator

@@ -43,7 +43,9 @@ void Lowering::lower(const Instruction& in, bool decoded, const MachineFacts& fa
   }
   const Entry* const entry = decoded ? table_.find(in.mnemonic) : nullptr;
   const StaticCounts before = counts_;
+  const bool skippable = program_.may_skip && decoded && !in.mnemonic.starts_with("s_");
   try {
+    if (skippable) add(table_.step(".may_skip").handlers[0], 0);
     if (!decoded) throw Unsupported("not an instruction of this chip");
     if (in.mnemonic.starts_with("v_mfma_")) {
       lower_matrix(in);
@@ -62,6 +64,7 @@ void Lowering::lower(const Instruction& in, bool decoded, const MachineFacts& fa
     } else {
       throw Unsupported("not known to the emulator");
     }
+    if (skippable) program_.ops[first].imm = static_cast<u32>(program_.ops.size() - first);
   } catch (const Unsupported& reason) {
     program_.ops.resize(first);  // and with them a probe
     program_.counts.resize(first);
@@ -108,6 +111,8 @@ void Lowering::lower_entry(const Instruction& in, const Entry& entry) {
       return lower_vector(in, entry);
     case Form::kPair:
       return lower_pair(in, entry);
+    case Form::kWindows:
+      return lower_windows(in, entry);
     case Form::kMatrix:
       return lower_matrix(in);
     case Form::kScalar:

@@ -49,6 +49,7 @@ class Lowering {
   void lower_entry(const Instruction& in, const Entry& entry);
   void lower_vector(const Instruction& in, const Entry& entry);
   void lower_pair(const Instruction& in, const Entry& entry);
+  void lower_windows(const Instruction& in, const Entry& entry);
   void lower_matrix(const Instruction& in);
   void lower_sparse_matrix(const Instruction& in);
   void lower_scalar(const Instruction& in, const Entry& entry);

@@ -57,6 +57,7 @@ struct Program {
   std::vector<InstructionFacts> facts;  ///< of each instruction, in checked programs
   std::span<const u8> file;             ///< the code object, for its debug lines
   u32 rows = 0;                       ///< VGPRs and AGPRs
+  bool may_skip = false;              ///< it may switch vector instructions off: see vector_skip.cpp
   u64 load_bias = 0;                  ///< host address minus code object address
 
   [[nodiscard]] u32 constants_offset() const;

@@ -11,6 +11,7 @@ namespace monojit::emulator {
 #define MONOJIT_EMULATOR_VECTOR_TABLES                \
   std::span<const Entry> vector_move_entries();       \
   std::span<const Entry> vector_wide_entries();       \
+  std::span<const Entry> vector_byte_entries();       \
   std::span<const Entry> vector_saturating_entries(); \
   std::span<const Entry> vector_short_entries();      \
   std::span<const Entry> vector_float_entries();      \
@@ -39,6 +40,9 @@ MONOJIT_EMULATOR_VECTOR_TABLES
 std::span<const Entry> scalar_entries();
 std::span<const Entry> scalar_wide_entries();
 std::span<const Entry> scalar_control_entries();
+std::span<const Entry> scalar_fork_entries();
+std::span<const Entry> hardware_register_entries();
+std::span<const Entry> vector_skip_entries();
 std::span<const Entry> scalar_memory_entries();
 std::span<const Entry> scalar_atomic_entries();
 std::span<const Entry> pair_entries();

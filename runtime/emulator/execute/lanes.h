@@ -13,7 +13,10 @@
 #include <immintrin.h>
 
 #include "runtime/emulator/decode/entry.h"
+#include "runtime/emulator/execute/half.h"
+#include "runtime/emulator/execute/lane_mode.h"
 #include "runtime/emulator/execute/wave.h"
+#include "runtime/emulator/numerics/f16.h"
 #include "runtime/emulator/numerics/host_isa.h"
 
 namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
@@ -23,11 +26,14 @@ struct Select {
   u32 bits;
   [[gnu::always_inline]] bool bit(u32 index) const { return (bits >> index & 1) != 0; }
 };
-struct Mode {
-  bool fp16_ovfl;
-};
 struct LaneIndex {
   u32 value;
+};
+
+/// An f32 as its bits, for operations that the host has no instruction for: unlike a plain u32 it obeys MODE's flush of
+/// input denormals.
+struct Single {
+  u32 bits;
 };
 
 template <class T>
@@ -98,10 +104,28 @@ struct RowOperand {
   }
 };
 
-/// MODE as a constant: a run-time flag in the loop would keep it from becoming vector code.
-template <bool kOverflow>
-struct ModeOperand {
-  MONOJIT_EMULATOR_INLINE Mode at(u32) const { return {kOverflow}; }
+struct PlainMode {
+  MONOJIT_EMULATOR_INLINE Mode at(u32) const { return {}; }
+};
+
+MONOJIT_EMULATOR_INLINE Half flushed(Half x) { return {static_cast<u16>(numerics::flush_denormal_f16(x.bits))}; }
+MONOJIT_EMULATOR_INLINE HalfPair flushed(HalfPair x) {
+  return {u32{flushed(x.low()).bits} | u32{flushed(x.high()).bits} << 16};
+}
+MONOJIT_EMULATOR_INLINE Single flushed(Single x) { return {numerics::flush_denormal(x.bits)}; }
+
+template <class T>
+inline constexpr bool kIsHalf = std::is_same_v<T, Half> || std::is_same_v<T, HalfPair>;
+
+/// A source whose denormals MODE may flush.
+template <class Inner>
+struct FlushingOperand {
+  Inner inner;
+  bool flush;
+  MONOJIT_EMULATOR_INLINE auto at(u32 lane) const {
+    const auto value = inner.at(lane);
+    return flush ? flushed(value) : value;
+  }
 };
 
 struct LaneOperand {
@@ -114,7 +138,7 @@ struct ScalarOperand {
   MONOJIT_EMULATOR_INLINE T at(u32) const { return value; }
 };
 
-template <class T, bool kIsRow, bool kOverflow>
+template <class T, bool kIsRow, bool kPlain>
 MONOJIT_EMULATOR_INLINE auto read_operand(Wave& wave, [[maybe_unused]] const MicroOp* op, [[maybe_unused]] u32 offset,
                                           [[maybe_unused]] u32 staging) {
   if constexpr (std::is_same_v<T, Select>) {
@@ -122,7 +146,15 @@ MONOJIT_EMULATOR_INLINE auto read_operand(Wave& wave, [[maybe_unused]] const Mic
   } else if constexpr (std::is_same_v<T, LaneIndex>) {
     return LaneOperand{};
   } else if constexpr (std::is_same_v<T, Mode>) {
-    return ModeOperand<kOverflow>{};
+    if constexpr (kPlain) {
+      return PlainMode{};
+    } else {
+      return ScalarOperand<Mode>{Mode::of(wave)};
+    }
+  } else if constexpr ((kIsHalf<T> || std::is_same_v<T, Single>)&&!kPlain) {
+    const auto inner = read_operand<T, kIsRow, true>(wave, op, offset, staging);
+    const Mode mode = Mode::of(wave);
+    return FlushingOperand<std::remove_const_t<decltype(inner)>>{inner, kIsHalf<T> ? mode.flush_in16 : mode.flush_in32};
   } else if constexpr (std::is_same_v<T, bool>) {
     u32* const expanded = wave.worker->staging[staging];
     expand_mask(expanded, wave.pair(offset));
@@ -136,9 +168,15 @@ MONOJIT_EMULATOR_INLINE auto read_operand(Wave& wave, [[maybe_unused]] const Mic
   }
 }
 
-template <class T>
-MONOJIT_EMULATOR_INLINE void put(u32* rows, u32 lane, T value) {
-  if constexpr (sizeof(T) == 8) {
+template <bool kPlain, class T>
+MONOJIT_EMULATOR_INLINE void put(u32* rows, u32 lane, T value, [[maybe_unused]] Mode mode) {
+  if constexpr (std::is_same_v<T, HalfResult>) {
+    rows[lane] = (kPlain ? rounded_plainly(value) : rounded(value, mode)).bits;
+  } else if constexpr (std::is_same_v<T, HalfPairResult>) {
+    put<kPlain>(rows, lane, kPlain ? u32{rounded_plainly(value.low).bits} | u32{rounded_plainly(value.high).bits} << 16
+                                   : u32{rounded(value.low, mode).bits} | u32{rounded(value.high, mode).bits} << 16,
+                mode);
+  } else if constexpr (sizeof(T) == 8) {
     const u64 bits = std::bit_cast<u64>(value);
     rows[lane] = static_cast<u32>(bits);
     rows[kLanes + lane] = static_cast<u32>(bits >> 32);
@@ -154,17 +192,26 @@ inline constexpr u32 kMaskStaging = 2;      // mask results
 inline constexpr u32 kFirstMaskSource = 3;  // by source: the mask may be any of the first four
 static_assert(kFirstMaskSource + 4 <= kStagingRows);
 
+template <class T>
+inline constexpr bool kNeedsTwoRows = sizeof(T) == 8 && !std::is_same_v<T, HalfPairResult>;
+
 /// What of an operation's sources and results are f64: these follow another part of MODE than the rest.
 template <class Result, class... Sources>
 inline constexpr bool kUsesDoubles = std::is_same_v<Result, double> || (std::is_same_v<Sources, double> || ...);
 
-template <auto kFunction, auto kMask, u32 kRowSources, bool kOverflow, class Result, class... Sources,
+/// What depends on MODE in more than the host's own rounding and flushing.
+template <class T>
+inline constexpr bool kObeysMode = kIsHalf<T> || std::is_same_v<T, Single> || std::is_same_v<T, Mode> ||
+                                   std::is_same_v<T, HalfResult> || std::is_same_v<T, HalfPairResult>;
+
+template <auto kFunction, auto kMask, u32 kRowSources, bool kPlain, class Result, class... Sources,
           std::size_t... kIndex>
 MONOJIT_EMULATOR_INLINE void run_lanes(Wave& wave, const MicroOp* op, Result (*)(Sources...),
                                        std::index_sequence<kIndex...>) {
   constexpr bool kHasMask = !std::is_same_v<decltype(kMask), NoMask>;
   const u32 offsets[] = {op->a, op->b, op->c, op->imm, 0, 0};
-  const auto sources = std::make_tuple(read_operand<Sources, (kRowSources >> kIndex & 1) != 0, kOverflow>(
+  const Mode mode = kPlain ? Mode{} : Mode::of(wave);
+  const auto sources = std::make_tuple(read_operand<Sources, (kRowSources >> kIndex & 1) != 0, kPlain>(
       wave, op, offsets[kIndex], kFirstMaskSource + kIndex)...);
   const u64 exec = wave.exec();
   u32* const masks = static_cast<u32*>(__builtin_assume_aligned(wave.worker->staging[kMaskStaging], kRowAlignment));
@@ -181,37 +228,44 @@ MONOJIT_EMULATOR_INLINE void run_lanes(Wave& wave, const MicroOp* op, Result (*)
     for (u32 i = 0; i < kLanes; ++i) {
       // The mask first: the destination may be a source.
       if constexpr (kHasMask) masks[i] = kMask(std::get<kIndex>(sources).at(i)...) ? ~0u : 0u;
-      put<Result>(out, i, kFunction(std::get<kIndex>(sources).at(i)...));
+      put<kPlain, Result>(out, i, kFunction(std::get<kIndex>(sources).at(i)...), mode);
     }
     if constexpr (kHasMask) wave.set_pair(op->aux, collect_mask(masks) & exec);
     if (!full) {
       store_masked(destination, staged, exec);
-      if constexpr (sizeof(Result) == 8) store_masked(destination + kLanes, staged + kLanes, exec);
+      if constexpr (kNeedsTwoRows<Result>) store_masked(destination + kLanes, staged + kLanes, exec);
     }
   }
 }
 
-template <auto kFunction, auto kMask, u32 kRowSources, class Result, class... Sources>
+template <auto kFunction, auto kMask, u32 kRowSources, bool kPlain, class Result, class... Sources>
 [[gnu::noinline]] void run_lanes_apart(Wave& wave, const MicroOp* op, Result (*signature)(Sources...)) {
-  run_lanes<kFunction, kMask, kRowSources, false>(wave, op, signature, std::index_sequence_for<Sources...>{});
+  run_lanes<kFunction, kMask, kRowSources, kPlain>(wave, op, signature, std::index_sequence_for<Sources...>{});
+}
+
+/// The same with another MXCSR.
+template <auto kFunction, auto kMask, u32 kRowSources, bool kPlain, class Result, class... Sources>
+void run_lanes_under(u32 host_mode, Wave& wave, const MicroOp* op, Result (*signature)(Sources...)) {
+  _mm_setcsr(host_mode);
+  run_lanes_apart<kFunction, kMask, kRowSources, kPlain>(wave, op, signature);
+  _mm_setcsr(wave.host_mode32);
 }
 
 template <auto kFunction, auto kMask, u32 kRowSources, class Result, class... Sources>
 MONOJIT_EMULATOR_INLINE void run_signature(Wave& wave, const MicroOp* op, Result (*signature)(Sources...)) {
-  if constexpr (kUsesDoubles<Result, Sources...>) {
+  constexpr bool kDoubles = kUsesDoubles<Result, Sources...>;
+  constexpr bool kHalves = (kIsHalf<Sources> || ...);
+  if constexpr (kObeysMode<Result> || (kObeysMode<Sources> || ...)) {
+    if (!wave.plain_mode) [[unlikely]] {
+      const u32 host_mode = kDoubles ? wave.host_mode64 : kHalves ? wave.host_mode16 : wave.host_mode32;
+      return run_lanes_under<kFunction, kMask, kRowSources, false>(host_mode, wave, op, signature);
+    }
+  } else if constexpr (kDoubles) {
     if (wave.host_mode64 != wave.host_mode32) [[unlikely]] {
-      _mm_setcsr(wave.host_mode64);
-      run_lanes_apart<kFunction, kMask, kRowSources>(wave, op, signature);
-      _mm_setcsr(wave.host_mode32);
-      return;
+      return run_lanes_under<kFunction, kMask, kRowSources, true>(wave.host_mode64, wave, op, signature);
     }
   }
-  if constexpr ((std::is_same_v<Sources, Mode> || ...)) {
-    if ((wave.mode & kModeFp16OverflowBit) != 0) {
-      return run_lanes<kFunction, kMask, kRowSources, true>(wave, op, signature, std::index_sequence_for<Sources...>{});
-    }
-  }
-  run_lanes<kFunction, kMask, kRowSources, false>(wave, op, signature, std::index_sequence_for<Sources...>{});
+  run_lanes<kFunction, kMask, kRowSources, true>(wave, op, signature, std::index_sequence_for<Sources...>{});
 }
 
 // Flat, because a semantic that stays a call keeps its loop from becoming vector code.
@@ -227,6 +281,10 @@ consteval OperandType operand_type() {
     return OperandType::kMask;
   } else if constexpr (std::is_same_v<T, double>) {
     return OperandType::kF64;
+  } else if constexpr (std::is_same_v<T, HalfResult>) {
+    return OperandType::k16;
+  } else if constexpr (std::is_same_v<T, HalfPairResult>) {
+    return OperandType::k32;
   } else if constexpr (sizeof(T) == 8) {
     return OperandType::k64;
   } else if constexpr (sizeof(T) == 4) {

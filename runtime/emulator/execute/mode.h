@@ -18,9 +18,14 @@ inline void set_mode(Wave& wave, u32 mode) {
     return kHostModeDefault | kRounding[round & 3] | ((denormals & 1) != 0 ? 0 : kDenormalsAreZero) |
            ((denormals & 2) != 0 ? 0 : kFlushToZero);
   };
+  constexpr u32 kKeepsDenormals = 3;
+  constexpr u32 kSemantic = 0xff | kModeDx10ClampBit | kModeIeeeBit | kModeFp16OverflowBit;
+  constexpr u32 kPlain = 0xf0 | kModeDx10ClampBit | kModeIeeeBit;  // nearest, denormals kept
   wave.mode = mode;
+  wave.plain_mode = (mode & kSemantic) == kPlain;
   wave.host_mode32 = host(mode, mode >> kModeDenormal32Shift);
   wave.host_mode64 = host(mode >> kModeRound64Shift, mode >> kModeDenormal64Shift);
+  wave.host_mode16 = host(mode >> kModeRound64Shift, kKeepsDenormals);
 }
 
 }  // namespace monojit::emulator

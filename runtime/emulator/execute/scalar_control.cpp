@@ -1,12 +1,11 @@
-// SOPP and the operations that change the program counter or MODE: branches, calls, barriers, sleeps, traps.
+// SOPP and the operations that change the program counter: branches, calls, barriers, sleeps, traps.
 #include <fmt/format.h>
-#include <immintrin.h>
 
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/control.h"
 #include "runtime/emulator/execute/fault.h"
+#include "runtime/emulator/execute/jump.h"
 #include "runtime/emulator/execute/memory_flags.h"
-#include "runtime/emulator/execute/mode.h"
 #include "runtime/emulator/execute/vgpr_index.h"
 #include "runtime/emulator/memory/memory_model.h"
 
@@ -30,22 +29,6 @@ void branch(Wave& wave, const MicroOp* op) {
     [[gnu::musttail]] return target->run(wave, target);
   }
   MONOJIT_EMULATOR_NEXT(wave, op);
-}
-
-/// Host address of the instruction behind `op`.
-u64 address_after(const Wave& wave, const MicroOp* op) {
-  const InstructionRecord& instruction = wave.program->instruction_of(op);
-  return instruction.address + instruction.bytes + wave.program->load_bias;
-}
-
-/// The micro-op at a host address, or a fault.
-const MicroOp* jump_target(const Wave& wave, const MicroOp* op, u64 address) {
-  const MicroOp* const target = wave.program->at_address(address - wave.program->load_bias);
-  if (target == nullptr) {
-    wave_fault(FailureKind::kIllegalInstruction, op,
-               fmt::format("jump to {:#x}, where no instruction of this kernel begins", address));
-  }
-  return target;
 }
 
 void get_pc(Wave& wave, const MicroOp* op) {
@@ -131,44 +114,21 @@ void trap(Wave&, const MicroOp* op) {
   wave_fault(FailureKind::kTrap, op, fmt::format("the kernel executed s_trap {}", op->imm & 255));
 }
 
-// Hardware registers, by the number in SIMM16[5:0]; [10:6] is the first bit, [15:11] the width minus one.
-enum class HardwareRegister : u8 { kMode = 1, kHardwareId = 4, kGprAllocation = 5, kLdsAllocation = 6, kXccId = 20 };
-
-u32 field_mask(u32 simm) {
-  const u32 width = (simm >> 11 & 31) + 1;
-  return width == 32 ? ~0u : (1u << width) - 1;
+/// s_sethalt 1 and s_sendmsghalt: only a debugger lets the wave go on.
+void halt(Wave& wave, const MicroOp* op) {
+  if ((op->imm & 1) == 0) MONOJIT_EMULATOR_NEXT(wave, op);
+  wave_fault(FailureKind::kTrap, op, "the kernel halted its own wave, which only a debugger could resume");
 }
 
-u32 read_register(const Wave& wave, const MicroOp* op) {
-  switch (static_cast<HardwareRegister>(op->imm & 63)) {
-    case HardwareRegister::kMode:
-      return wave.mode;
-    case HardwareRegister::kHardwareId:
-      return wave.number & 15;
-    case HardwareRegister::kGprAllocation:
-    case HardwareRegister::kLdsAllocation:
-    case HardwareRegister::kXccId:
-      return 0;
-  }
-  wave_fault(FailureKind::kIllegalInstruction, op, fmt::format("hardware register {} is not emulated", op->imm & 63));
+void halt_after_message(Wave&, const MicroOp* op) {
+  wave_fault(FailureKind::kTrap, op,
+             fmt::format("the kernel sent message {} and halted its own wave, which only a debugger could resume",
+                         op->imm & 15));
 }
 
-void get_register(Wave& wave, const MicroOp* op) {
-  wave.word(op->dst) = read_register(wave, op) >> (op->imm >> 6 & 31) & field_mask(op->imm);
-  MONOJIT_EMULATOR_NEXT(wave, op);
-}
-
-/// a: the value.
-void set_register(Wave& wave, const MicroOp* op) {
-  if ((op->imm & 63) != static_cast<u32>(HardwareRegister::kMode)) {
-    wave_fault(FailureKind::kIllegalInstruction, op,
-               fmt::format("hardware register {} can't be written here", op->imm & 63));
-  }
-  const u32 shift = op->imm >> 6 & 31;
-  const u32 mask = field_mask(op->imm) << shift;
-  set_mode(wave, (wave.mode & ~mask) | (wave.word(op->a) << shift & mask));
-  _mm_setcsr(wave.host_mode32);
-  MONOJIT_EMULATOR_NEXT(wave, op);
+/// s_rfe_*: what a trap handler ends with.
+void return_from_trap(Wave&, const MicroOp* op) {
+  wave_fault(FailureKind::kIllegalInstruction, op, "a return from a trap handler, outside of one");
 }
 
 consteval Entry control(std::string_view mnemonic, Form form, Handler handler, CountClass count = CountClass::kScalar,
@@ -227,16 +187,26 @@ constexpr Entry kEntries[] = {
     vgpr_index("s_set_gpr_idx_off", 0, vgpr_index_off),
     vgpr_index("s_set_gpr_idx_mode", 0, vgpr_index_enables),
     vgpr_index("s_set_gpr_idx_idx", 1, vgpr_index_value),
-    control("s_getreg_b32", Form::kHardwareRegister, get_register),
-    control("s_setreg_b32", Form::kHardwareRegister, set_register),
-    control("s_setreg_imm32_b32", Form::kHardwareRegister, set_register),
+    control("s_sethalt", Form::kImmediateOnly, halt, CountClass::kOther),
+    control("s_sendmsghalt", Form::kImmediateOnly, halt_after_message, CountClass::kOther),
+    {.mnemonic = "s_rfe_b64",
+     .form = Form::kScalar,
+     .count = CountClass::kScalar,
+     .source_count = 1,
+     .sources = {OperandType::k64},
+     .handlers = {return_from_trap}},
+    {.mnemonic = "s_rfe_restore_b64",
+     .form = Form::kScalar,
+     .count = CountClass::kScalar,
+     .source_count = 2,
+     .sources = {OperandType::k64, OperandType::k32},
+     .handlers = {return_from_trap}},
 
     // One coherent memory and immediate loads: nothing to wait for, nothing to write back or invalidate, unless a
     // memory model looks.
     dropped("s_waitcnt", observed_wait),
     dropped("s_nop"),
     dropped("s_setprio"),
-    dropped("s_sethalt"),
     dropped("s_setkill"),
     dropped("s_wakeup"),
     dropped("s_icache_inv"),
@@ -257,6 +227,7 @@ constexpr Entry kEntries[] = {
     dropped("s_cbranch_cdbgsys_or_user"),
     dropped("s_cbranch_cdbgsys_and_user"),
     dropped("v_nop"),
+    dropped("v_clrexcp"),
     dropped("ds_nop"),
     dropped("buffer_wbl2", observed_write_back),
     dropped("buffer_inv", observed_invalidate),

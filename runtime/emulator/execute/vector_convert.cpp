@@ -20,8 +20,13 @@ MONOJIT_EMULATOR_INLINE i32 normalised(float x, float lowest, float limit) {
 
 MONOJIT_EMULATOR_INLINE u32 pack16(u32 low, u32 high) { return (low & 0xffff) | high << 16; }
 
-/// One 16-bit half or byte of a source, chosen by op_sel.
-MONOJIT_EMULATOR_INLINE u32 half_of(u32 x, bool high) { return high ? x >> 16 : x & 0xffff; }
+/// `old` with x as an integer in byte `index`, saturated.
+MONOJIT_EMULATOR_INLINE u32 with_byte(float x, u32 index, u32 old) {
+  const float rounded = __builtin_rintf(x);
+  const u32 byte = !(rounded > 0) ? 0 : rounded > 255 ? 255 : static_cast<u32>(static_cast<i32>(rounded));
+  const u32 shift = 8 * (index & 3);
+  return (old & ~(0xffu << shift)) | byte << shift;
+}
 
 constexpr Entry kEntries[] = {
     vector<[](u32 a) { return n::i32_from_f32(a); }>("v_cvt_i32_f32"),
@@ -35,9 +40,19 @@ constexpr Entry kEntries[] = {
     vector<[](u32 a) { return n::f32_from_byte(a, 2); }>("v_cvt_f32_ubyte2"),
     vector<[](u32 a) { return n::f32_from_byte(a, 3); }>("v_cvt_f32_ubyte3"),
     vector<[](Half a) { return widen(a); }>("v_cvt_f32_f16"),
-    vector<[](u32 a, Mode mode) { return static_cast<u16>(n::encode_f16(a, mode.fp16_ovfl)); }>("v_cvt_f16_f32"),
-    vector<[](i16 a) { return narrow(static_cast<float>(a)); }>("v_cvt_f16_i16"),
-    vector<[](u16 a) { return narrow(static_cast<float>(a)); }>("v_cvt_f16_u16"),
+    vector<[](Single a) { return half_from_bits(a.bits); }>("v_cvt_f16_f32"),
+    vector<[](i16 a) { return HalfResult{static_cast<float>(a)}; }>("v_cvt_f16_i16"),
+    vector<[](u16 a) { return HalfResult{static_cast<float>(a)}; }>("v_cvt_f16_u16"),
+    vector<[](Single a, Single b) {
+      return HalfPairResult{half_from_bits(a.bits), half_from_bits(b.bits)};
+    }>("v_cvt_pk_f16_f32"),
+    vector<[](u32 a, u32 seed, Mode mode) {
+      return static_cast<u16>(n::encode_f16_stochastic(a, seed, mode.fp16_ovfl));
+    }>("v_cvt_sr_f16_f32", kInsertsHalf),
+    vector<[](u32 a, u32 seed) {
+      return static_cast<u16>(n::encode_bf16_stochastic(a, seed));
+    }>("v_cvt_sr_bf16_f32", kInsertsHalf),
+    vector<[](u32 a) { return static_cast<float>(static_cast<i32>(a << 28) >> 28) * 0.0625f; }>("v_cvt_off_f32_i4"),
     vector<[](Half a) {
       const i32 value = n::i32_from_f32(half_bits(a));
       return static_cast<i16>(value > 32767 ? 32767 : value < -32768 ? -32768 : value);
@@ -61,19 +76,22 @@ constexpr Entry kEntries[] = {
       const i32 high = b > 32767 ? 32767 : b < -32768 ? -32768 : b;
       return pack16(static_cast<u32>(low), static_cast<u32>(high));
     }>("v_cvt_pk_i16_i32"),
-    vector<[](u32 a, u32 b, u32 c) {
-      const float x = n::as_float(a);
-      const float rounded = __builtin_rintf(x);
-      const u32 byte = !(rounded > 0) ? 0 : rounded > 255 ? 255 : static_cast<u32>(static_cast<i32>(rounded));
-      const u32 shift = 8 * (b & 3);
-      return (c & ~(0xffu << shift)) | byte << shift;
-    }>("v_cvt_pk_u8_f32"),
+    vector<[](Half a, Half b) {
+      return pack16(static_cast<u32>(normalised(widen(a), -1.0f, 32767.0f)),
+                    static_cast<u32>(normalised(widen(b), -1.0f, 32767.0f)));
+    }>("v_cvt_pknorm_i16_f16"),
+    vector<[](Half a, Half b) {
+      return pack16(static_cast<u32>(normalised(widen(a), 0.0f, 65535.0f)),
+                    static_cast<u32>(normalised(widen(b), 0.0f, 65535.0f)));
+    }>("v_cvt_pknorm_u16_f16"),
+    vector<[](float a, u32 b, u32 c) { return with_byte(a, b, c); }>("v_cvt_pk_u8_f32"),
+    vector<[](float a, u32 b, u32 old) { return with_byte(a, b, old); }>("v_cvt_pkaccum_u8_f32", kTied),
 
     vector<[](u32 a, u32 b) { return n::encode_bf16_pair(a, b); }>("v_cvt_pk_bf16_f32"),
     vector<[](u16 a) { return n::decode_bf16(a); }>("v_cvt_f32_bf16"),
-    vector<[](u32 a, u32 b, u32 c) { return n::dot2_f32_bf16(a, b, c); }>("v_dot2_f32_bf16"),
+    vector<[](u32 a, u32 b, u32 c) { return n::dot2_f32_bf16(a, b, c); }>("v_dot2_f32_bf16", kPacked),
     vector<[](u32 a, u32 b, u32 c) { return n::dot2c_f32_bf16(a, b, c); }>("v_dot2c_f32_bf16", kTied),
-    vector<[](u32 a, u32 b, u32 c) { return n::dot2_f32_f16(a, b, c); }>("v_dot2_f32_f16"),
+    vector<[](u32 a, u32 b, u32 c) { return n::dot2_f32_f16(a, b, c); }>("v_dot2_f32_f16", kPacked),
     vector<[](u32 a, u32 b, u32 c) { return n::dot2c_f32_f16(a, b, c); }>("v_dot2c_f32_f16", kTied),
     vector<[](u32 x) { return n::prng_step(x); }>("v_prng_b32"),
 };

@@ -32,13 +32,19 @@ constexpr Entry kEntries[] = {
     vector<[](float a, float b, float c) { return a * b + c; }>("v_mac_f32", kTied),
     vector<[](float a, float b, float c) { return a * b + c; }>("v_madak_f32"),
     vector<[](float a, float b, float c) { return a * b + c; }>("v_madmk_f32"),
-    vector<[](u32 a, u32 b) { return n::min_number(a, b); }>("v_min_f32"),
-    vector<[](u32 a, u32 b) { return n::max_number(a, b); }>("v_max_f32"),
-    vector<[](u32 a, u32 b, u32 c) { return n::min3_number(a, b, c); }>("v_min3_f32"),
-    vector<[](u32 a, u32 b, u32 c) { return n::max3_number(a, b, c); }>("v_max3_f32"),
-    vector<[](u32 a, u32 b, u32 c) { return n::med3_f32(a, b, c); }>("v_med3_f32"),
-    vector<[](u32 a, u32 b, u32 c) { return n::minimum3(a, b, c); }>("v_minimum3_f32"),
-    vector<[](u32 a, u32 b, u32 c) { return n::maximum3(a, b, c); }>("v_maximum3_f32"),
+    vector<[](Single a, Single b, Mode mode) { return n::min_number(a.bits, b.bits, mode.ieee); }>("v_min_f32"),
+    vector<[](Single a, Single b, Mode mode) { return n::max_number(a.bits, b.bits, mode.ieee); }>("v_max_f32"),
+    vector<[](Single a, Single b, Single c, Mode mode) {
+      return n::min3_number(a.bits, b.bits, c.bits, mode.ieee);
+    }>("v_min3_f32"),
+    vector<[](Single a, Single b, Single c, Mode mode) {
+      return n::max3_number(a.bits, b.bits, c.bits, mode.ieee);
+    }>("v_max3_f32"),
+    vector<[](Single a, Single b, Single c, Mode mode) {
+      return n::med3_f32(a.bits, b.bits, c.bits, mode.ieee);
+    }>("v_med3_f32"),
+    vector<[](Single a, Single b, Single c) { return n::minimum3(a.bits, b.bits, c.bits); }>("v_minimum3_f32"),
+    vector<[](Single a, Single b, Single c) { return n::maximum3(a.bits, b.bits, c.bits); }>("v_maximum3_f32"),
     vector<[](u32 a) { return n::rndne(a); }>("v_rndne_f32"),
     vector<[](u32 a) { return n::floor(a); }>("v_floor_f32"),
     vector<[](u32 a) { return n::ceil(a); }>("v_ceil_f32"),
@@ -54,8 +60,8 @@ constexpr Entry kEntries[] = {
     vector<[](u32 a) { return n::log2_f32(a); }>("v_log_legacy_f32"),
     vector<[](u32 a) { return n::sin_f32(a); }>("v_sin_f32"),
     vector<[](u32 a) { return n::cos_f32(a); }>("v_cos_f32"),
-    vector<[](u32 a) { return n::frexp_exponent(a); }>("v_frexp_exp_i32_f32"),
-    vector<[](u32 a) { return n::frexp_mantissa(a); }>("v_frexp_mant_f32"),
+    vector<[](Single a) { return n::frexp_exponent(a.bits); }>("v_frexp_exp_i32_f32"),
+    vector<[](Single a) { return n::frexp_mantissa(a.bits); }>("v_frexp_mant_f32"),
     vector<[](u32 a, i32 b) { return n::ldexp_f32(a, b); }>("v_ldexp_f32"),
     vector<[](u32 a, u32 b, u32 c) { return n::div_scale(a, b, c).value; },
            [](u32 a, u32 b, u32 c) { return n::div_scale(a, b, c).vcc; }>("v_div_scale_f32"),

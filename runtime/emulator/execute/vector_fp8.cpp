@@ -23,11 +23,11 @@ MONOJIT_EMULATOR_INLINE u32 low_word(u64 x) { return static_cast<u32>(x); }
 MONOJIT_EMULATOR_INLINE u32 high_word(u64 x) { return static_cast<u32>(x >> 32); }
 
 // Sixteen-bit formats that FP8 and FP4 are made from or widened to.
-struct Half {
+struct HalfFormat {
   MONOJIT_EMULATOR_INLINE static u32 to_f32(u32 bits) { return n::decode_f16(bits & 0xffff); }
   MONOJIT_EMULATOR_INLINE static u32 from_f32(u32 bits) { return n::encode_f16(bits, false); }
 };
-struct Brain {
+struct BrainFormat {
   MONOJIT_EMULATOR_INLINE static u32 to_f32(u32 bits) { return n::decode_bf16(bits & 0xffff); }
   MONOJIT_EMULATOR_INLINE static u32 from_f32(u32 bits) { return n::encode_bf16(bits); }
 };
@@ -89,7 +89,7 @@ consteval Entry scaled_widen(std::string_view mnemonic) {
 template <Fp8 kKind>
 consteval Entry scaled_widen_half(std::string_view mnemonic) {
   return vector<[](u32 codes, u32 scale, Select select) {
-    return Half::from_f32(n::widen_scaled_fp8<kKind>(selected_byte(codes, select), scale));
+    return HalfFormat::from_f32(n::widen_scaled_fp8<kKind>(selected_byte(codes, select), scale));
   }>(mnemonic, kHalfResult);
 }
 template <Fp8 kKind>
@@ -133,15 +133,15 @@ consteval Entry fp4_to_16(std::string_view mnemonic) {
 }
 
 #define MONOJIT_SCALED_FP8(kind, name)                                                                               \
-  scaled_pair<kind>("v_cvt_scalef32_pk_" name "_f32"), scaled_pair_16<kind, Half>("v_cvt_scalef32_pk_" name "_f16"), \
-      scaled_pair_16<kind, Brain>("v_cvt_scalef32_pk_" name "_bf16"),                                                \
+  scaled_pair<kind>("v_cvt_scalef32_pk_" name "_f32"), scaled_pair_16<kind, HalfFormat>("v_cvt_scalef32_pk_" name "_f16"), \
+      scaled_pair_16<kind, BrainFormat>("v_cvt_scalef32_pk_" name "_bf16"),                                                \
       scaled_stochastic<kind>("v_cvt_scalef32_sr_" name "_f32"),                                                     \
-      scaled_stochastic_16<kind, Half>("v_cvt_scalef32_sr_" name "_f16"),                                            \
-      scaled_stochastic_16<kind, Brain>("v_cvt_scalef32_sr_" name "_bf16"),                                          \
+      scaled_stochastic_16<kind, HalfFormat>("v_cvt_scalef32_sr_" name "_f16"),                                            \
+      scaled_stochastic_16<kind, BrainFormat>("v_cvt_scalef32_sr_" name "_bf16"),                                          \
       scaled_widen<kind>("v_cvt_scalef32_f32_" name), scaled_widen_half<kind>("v_cvt_scalef32_f16_" name),           \
       scaled_widen_pair<kind>("v_cvt_scalef32_pk_f32_" name),                                                        \
-      scaled_widen_pair_16<kind, Half>("v_cvt_scalef32_pk_f16_" name),                                               \
-      scaled_widen_pair_16<kind, Brain>("v_cvt_scalef32_pk_bf16_" name)
+      scaled_widen_pair_16<kind, HalfFormat>("v_cvt_scalef32_pk_f16_" name),                                               \
+      scaled_widen_pair_16<kind, BrainFormat>("v_cvt_scalef32_pk_bf16_" name)
 
 constexpr Entry kEntries[] = {
     narrow_pair<Fp8::kE4M3>("v_cvt_pk_fp8_f32@gfx950"),
@@ -167,16 +167,16 @@ constexpr Entry kEntries[] = {
     vector<[](u64 pair, u32 seed, u32 scale) {
       return n::scaled_fp4_pair_stochastic(low_word(pair), high_word(pair), seed, scale);
     }>("v_cvt_scalef32_sr_pk_fp4_f32", kByteResult),
-    fp4_from_16<Half>("v_cvt_scalef32_pk_fp4_f16"),
-    fp4_from_16<Brain>("v_cvt_scalef32_pk_fp4_bf16"),
-    fp4_from_16_stochastic<Half>("v_cvt_scalef32_sr_pk_fp4_f16"),
-    fp4_from_16_stochastic<Brain>("v_cvt_scalef32_sr_pk_fp4_bf16"),
+    fp4_from_16<HalfFormat>("v_cvt_scalef32_pk_fp4_f16"),
+    fp4_from_16<BrainFormat>("v_cvt_scalef32_pk_fp4_bf16"),
+    fp4_from_16_stochastic<HalfFormat>("v_cvt_scalef32_sr_pk_fp4_f16"),
+    fp4_from_16_stochastic<BrainFormat>("v_cvt_scalef32_sr_pk_fp4_bf16"),
     vector<[](u32 codes, u32 scale, Select select) {
       const u32 byte = selected_byte(codes, select);
       return two_rows(fp4(byte, false, scale), fp4(byte, true, scale));
     }>("v_cvt_scalef32_pk_f32_fp4", kSelectsInOp),
-    fp4_to_16<Half>("v_cvt_scalef32_pk_f16_fp4"),
-    fp4_to_16<Brain>("v_cvt_scalef32_pk_bf16_fp4"),
+    fp4_to_16<HalfFormat>("v_cvt_scalef32_pk_f16_fp4"),
+    fp4_to_16<BrainFormat>("v_cvt_scalef32_pk_bf16_fp4"),
 };
 
 #undef MONOJIT_SCALED_FP8

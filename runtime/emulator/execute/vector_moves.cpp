@@ -38,26 +38,6 @@ MONOJIT_EMULATOR_INLINE i32 signed_field(u32 x, u32 offset, u32 width) {
 
 MONOJIT_EMULATOR_INLINE u32 distance(u32 a, u32 b) { return a > b ? a - b : b - a; }
 
-MONOJIT_EMULATOR_INLINE u32 byte_of(u32 x, u32 index) { return x >> (8 * index) & 0xff; }
-
-MONOJIT_EMULATOR_INLINE u32 byte_distances(u32 a, u32 b) {
-  return distance(byte_of(a, 0), byte_of(b, 0)) + distance(byte_of(a, 1), byte_of(b, 1)) +
-         distance(byte_of(a, 2), byte_of(b, 2)) + distance(byte_of(a, 3), byte_of(b, 3));
-}
-
-/// All ones where the condition holds: selection without branches, which the compiler turns into vector code.
-MONOJIT_EMULATOR_INLINE u32 when(bool condition) { return condition ? ~0u : 0u; }
-
-/// One result byte of v_perm_b32: 0..7 a byte of {high, low}, 8..11 a sign, 12 zero, from 13 on 0xff.
-MONOJIT_EMULATOR_INLINE u32 permuted_byte(u32 high, u32 low, u32 selector) {
-  const u32 in_high = when((selector & 4) != 0);
-  const u32 picked = ((high & in_high) | (low & ~in_high)) >> (8 * (selector & 3)) & 0xff;
-  const u32 sign_in_high = when((selector & 2) != 0);
-  const u32 sign_word = (high & sign_in_high) | (low & ~sign_in_high);
-  const u32 sign = (sign_word >> (15 + 16 * (selector & 1)) & 1) * 0xff;
-  return (picked & when(selector < 8)) | (sign & when(selector - 8 < 4)) | (0xff & when(selector > 12));
-}
-
 // Carries and borrows by bits: GCC reads `a + b < a` as an overflow test, which it does not vectorise.
 MONOJIT_EMULATOR_INLINE bool carry_of(u32 a, u32 b, u32 sum) {
   return static_cast<i32>((a & b) | ((a | b) & ~sum)) < 0;
@@ -118,10 +98,6 @@ constexpr Entry kEntries[] = {
     vector<[](u32 a, u32 b, u32 c) { return static_cast<u32>((u64{a} << 32 | b) >> (c & 31)); }>("v_alignbit_b32"),
     vector<[](u32 a, u32 b, u32 c) { return static_cast<u32>((u64{a} << 32 | b) >> (8 * (c & 3))); }>(
         "v_alignbyte_b32"),
-    vector<[](u32 a, u32 b, u32 c) {
-      return permuted_byte(a, b, c & 0xff) | permuted_byte(a, b, c >> 8 & 0xff) << 8 |
-             permuted_byte(a, b, c >> 16 & 0xff) << 16 | permuted_byte(a, b, c >> 24) << 24;
-    }>("v_perm_b32"),
 
     vector<[](u32 a, u32 b) { return a + b; }>("v_add_u32"),
     vector<[](u32 a, u32 b) { return a - b; }>("v_sub_u32"),
@@ -165,8 +141,6 @@ constexpr Entry kEntries[] = {
     vector<[](u32 a, u32 b, u32 c) { return median(a, b, c); }>("v_med3_u32"),
     vector<[](i32 a, i32 b, i32 c) { return median(a, b, c); }>("v_med3_i32"),
     vector<[](u32 a, u32 b, u32 c) { return distance(a, b) + c; }>("v_sad_u32"),
-    vector<[](u32 a, u32 b, u32 c) { return byte_distances(a, b) + c; }>("v_sad_u8"),
-    vector<[](u32 a, u32 b, u32 c) { return (byte_distances(a, b) << 16) + c; }>("v_sad_hi_u8"),
     vector<[](u32 a, u32 b, u32 c) { return distance(a & 0xffff, b & 0xffff) + distance(a >> 16, b >> 16) + c; }>(
         "v_sad_u16"),
 };

@@ -33,6 +33,20 @@ MONOJIT_EMULATOR_INLINE u32 both(u32 a, u32 b, u32 c) {
                     kFunction(half_of<T>(a, true), half_of<T>(b, true), half_of<T>(c, true)));
 }
 
+/// The same for Half, whose results MODE rounds.
+template <auto kFunction>
+consteval Entry packed_half2(std::string_view mnemonic) {
+  return vector<[](HalfPair a, HalfPair b, Mode mode) {
+    return HalfPairResult{kFunction(a.low(), b.low(), mode), kFunction(a.high(), b.high(), mode)};
+  }>(mnemonic, kPacked);
+}
+template <auto kFunction>
+consteval Entry packed_half3(std::string_view mnemonic, u16 flags = kPacked) {
+  return vector<[](HalfPair a, HalfPair b, HalfPair c) {
+    return HalfPairResult{kFunction(a.low(), b.low(), c.low()), kFunction(a.high(), b.high(), c.high())};
+  }>(mnemonic, flags);
+}
+
 template <class T, auto kFunction>
 consteval Entry packed2(std::string_view mnemonic) {
   return vector<[](u32 a, u32 b) { return both<T, kFunction>(a, b); }>(mnemonic, kPacked);
@@ -42,16 +56,26 @@ consteval Entry packed3(std::string_view mnemonic) {
   return vector<[](u32 a, u32 b, u32 c) { return both<T, kFunction>(a, b, c); }>(mnemonic, kPacked);
 }
 
-/// A source of v_mad_mix_*: the f32 itself, or the Half half that op_sel names where op_sel_hi is set. The lowering
-/// passes op_sel in bits 0..2, op_sel_hi in 3..5; neg and abs in 6..8 and 9..11.
-MONOJIT_EMULATOR_INLINE float mix_source(u32 x, Select select, u32 index) {
+/// A source of v_mad_mix_*: the f32 itself, or the half that op_sel names where op_sel_hi is set. The lowering passes
+/// op_sel in bits 0..2, op_sel_hi in 3..5; neg and abs in 6..8 and 9..11.
+MONOJIT_EMULATOR_INLINE float mix_source(u32 x, Select select, u32 index, Mode mode) {
   const u32 half = select.bit(index) ? x >> 16 : x & 0xffff;
-  const u32 chosen = select.bit(3 + index) ? n::decode_f16(half) : x;
+  const u32 chosen = select.bit(3 + index) ? n::decode_f16(mode.flush_in16 ? n::flush_denormal_f16(half) : half) : x;
   const u32 absolute = select.bit(9 + index) ? chosen & 0x7fffffff : chosen;
   return n::as_float(absolute ^ (select.bit(6 + index) ? 0x80000000u : 0));
 }
-MONOJIT_EMULATOR_INLINE u32 mix(u32 a, u32 b, u32 c, Select select) {
-  return n::as_bits(__builtin_fmaf(mix_source(a, select, 0), mix_source(b, select, 1), mix_source(c, select, 2)));
+MONOJIT_EMULATOR_INLINE float mix(u32 a, u32 b, u32 c, Select select, Mode mode) {
+  return __builtin_fmaf(mix_source(a, select, 0, mode), mix_source(b, select, 1, mode), mix_source(c, select, 2, mode));
+}
+
+consteval Entry mixed(std::string_view mnemonic) {
+  return vector<[](u32 a, u32 b, u32 c, Select s, Mode mode) { return mix(a, b, c, s, mode); }>(mnemonic, kMixes);
+}
+/// The f32 result rounded once more.
+consteval Entry mixed_half(std::string_view mnemonic, u16 part) {
+  return vector<[](u32 a, u32 b, u32 c, Select s, Mode mode) {
+    return HalfResult{mix(a, b, c, s, mode)};
+  }>(mnemonic, static_cast<u16>(kMixes | part));
 }
 
 template <class T>
@@ -95,17 +119,18 @@ MONOJIT_EMULATOR_INLINE u32 truth_table(u32 a, u32 b, u32 c, Select table) {
 }
 
 constexpr Entry kEntries[] = {
-    packed2<Half, [](Half a, Half b) { return half_add(a, b); }>("v_pk_add_f16"),
-    packed2<Half, [](Half a, Half b) { return half_mul(a, b); }>("v_pk_mul_f16"),
-    packed3<Half, [](Half a, Half b, Half c) { return half_fma(a, b, c); }>("v_pk_fma_f16"),
-    packed2<Half, [](Half a, Half b) { return half_min(a, b); }>("v_pk_min_f16"),
-    packed2<Half, [](Half a, Half b) { return half_max(a, b); }>("v_pk_max_f16"),
-    packed3<Half, [](Half a, Half b,
-                     Half c) { return half_from_bits(n::minimum3(half_bits(a), half_bits(b), half_bits(c))); }>(
-        "v_pk_minimum3_f16"),
-    packed3<Half, [](Half a, Half b,
-                     Half c) { return half_from_bits(n::maximum3(half_bits(a), half_bits(b), half_bits(c))); }>(
-        "v_pk_maximum3_f16"),
+    packed_half2<[](Half a, Half b, Mode) { return half_add(a, b); }>("v_pk_add_f16"),
+    packed_half2<[](Half a, Half b, Mode) { return half_mul(a, b); }>("v_pk_mul_f16"),
+    packed_half2<[](Half a, Half b, Mode mode) { return half_min(a, b, mode); }>("v_pk_min_f16"),
+    packed_half2<[](Half a, Half b, Mode mode) { return half_max(a, b, mode); }>("v_pk_max_f16"),
+    packed_half3<[](Half a, Half b, Half c) { return half_fma(a, b, c); }>("v_pk_fma_f16"),
+    packed_half3<[](Half a, Half b, Half c) { return half_fma(a, b, c); }>("v_pk_fmac_f16", kTied),
+    packed_half3<[](Half a, Half b, Half c) {
+      return half_from_bits(n::minimum3(exact_half_bits(a), exact_half_bits(b), exact_half_bits(c)));
+    }>("v_pk_minimum3_f16"),
+    packed_half3<[](Half a, Half b, Half c) {
+      return half_from_bits(n::maximum3(exact_half_bits(a), exact_half_bits(b), exact_half_bits(c)));
+    }>("v_pk_maximum3_f16"),
     packed2<u16, [](u16 a, u16 b) { return static_cast<u16>(a + b); }>("v_pk_add_u16"),
     packed2<u16, [](u16 a, u16 b) { return static_cast<u16>(a - b); }>("v_pk_sub_u16"),
     packed2<u16, [](u16 a, u16 b) { return static_cast<u16>(a + b); }>("v_pk_add_i16"),
@@ -130,16 +155,12 @@ constexpr Entry kEntries[] = {
     vector<[](u32 a, u32 b, u32 c) { return nibble_dot8(a, b, c, false); }>("v_dot8_u32_u4"),
     vector<[](u32 a, u32 b, u32 c) { return nibble_dot8(a, b, c, true); }>("v_dot8c_i32_i4", kTied),
 
-    vector<[](u32 a, u32 b, u32 c, Select s) { return mix(a, b, c, s); }>("v_mad_mix_f32", kMixes),
-    vector<[](u32 a, u32 b, u32 c, Select s) { return mix(a, b, c, s); }>("v_fma_mix_f32", kMixes),
-    vector<[](u32 a, u32 b, u32 c, Select s) { return narrow(n::as_float(mix(a, b, c, s))); }>("v_mad_mixlo_f16",
-                                                                                               kMixes | kInsertsLow),
-    vector<[](u32 a, u32 b, u32 c, Select s) { return narrow(n::as_float(mix(a, b, c, s))); }>("v_fma_mixlo_f16",
-                                                                                               kMixes | kInsertsLow),
-    vector<[](u32 a, u32 b, u32 c, Select s) { return narrow(n::as_float(mix(a, b, c, s))); }>("v_mad_mixhi_f16",
-                                                                                               kMixes | kInsertsHigh),
-    vector<[](u32 a, u32 b, u32 c, Select s) { return narrow(n::as_float(mix(a, b, c, s))); }>("v_fma_mixhi_f16",
-                                                                                               kMixes | kInsertsHigh),
+    mixed("v_mad_mix_f32"),
+    mixed("v_fma_mix_f32"),
+    mixed_half("v_mad_mixlo_f16", kInsertsLow),
+    mixed_half("v_fma_mixlo_f16", kInsertsLow),
+    mixed_half("v_mad_mixhi_f16", kInsertsHigh),
+    mixed_half("v_fma_mixhi_f16", kInsertsHigh),
 
     vector<[](u32 a, u32 b, u32 c, Select table) { return truth_table(a, b, c, table); }>("v_bitop3_b32", kSelectsInOp),
     vector<[](u16 a, u16 b, u16 c, Select table) { return static_cast<u16>(truth_table(a, b, c, table)); }>(

@@ -31,6 +31,12 @@ void modify(Wave& wave, const MicroOp* op) {
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
+/// Sets a scalar pair to whether the pair a is zero.
+void read_zero(Wave& wave, const MicroOp* op) {
+  wave.set_pair(op->dst, wave.pair(op->a) == 0 ? 1 : 0);
+  MONOJIT_EMULATOR_NEXT(wave, op);
+}
+
 void modify_scalar(Wave& wave, const MicroOp* op) {
   wave.word(op->dst) = (wave.word(op->a) & op->imm) ^ op->aux;
   MONOJIT_EMULATOR_NEXT(wave, op);
@@ -81,12 +87,18 @@ void insert(Wave& wave, const MicroOp* op) {
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
-/// aux * a, as output modifiers do after rounding.
-MONOJIT_EMULATOR_INLINE float factor_of(Select omod) { return omod.bits == 1 ? 2.0f : omod.bits == 2 ? 4.0f : 0.5f; }
-
+/// x times 2, 4 or 1/2. Hardware leaves output modifiers out in IEEE mode and where denormal results are kept.
 template <class T>
-MONOJIT_EMULATOR_INLINE T clamped(T x) {
-  return x > T{1} ? T{1} : x > T{0} ? x : T{0};
+MONOJIT_EMULATOR_INLINE T modified(T x, Select omod, bool possible) {
+  const T factor = omod.bits == 1 ? T{2} : omod.bits == 2 ? T{4} : T{1} / T{2};
+  return possible ? x * factor + T{0} : x;
+}
+
+/// To [0, 1]. A NaN becomes 0 with DX10_CLAMP, else it stays.
+template <class T>
+MONOJIT_EMULATOR_INLINE T clamped(T x, Mode mode) {
+  const T limited = x > T{1} ? T{1} : x > T{0} ? x : T{0};
+  return !mode.dx10_clamp & (x != x) ? x : limited;
 }
 
 consteval Entry step(std::string_view name, Handler handler) {
@@ -97,19 +109,32 @@ constexpr Entry kEntries[] = {
     step(".broadcast", broadcast),
     step(".modify", modify),
     step(".modify_scalar", modify_scalar),
+    step(".read_zero", read_zero),
     step(".extract", extract),
     step(".arrange_halves", arrange_halves),
     step(".insert", insert),
-    vector<[](float a, Select omod) { return a * factor_of(omod); }>(".omod_f32"),
-    vector<[](Half a, Select omod) { return narrow(widen(a) * factor_of(omod)); }>(".omod_f16"),
-    vector<[](double a, Select omod) { return a * static_cast<double>(factor_of(omod)); }>(".omod_f64"),
-    vector<[](float a) { return clamped(a); }>(".clamp_f32"),
-    vector<[](Half a) { return narrow(clamped(widen(a))); }>(".clamp_f16"),
-    vector<[](double a) { return clamped(a); }>(".clamp_f64"),
-    vector<[](u32 a) {
-      const auto half = [](u32 bits) { return widen(std::bit_cast<Half>(static_cast<u16>(bits))); };
-      const auto bits = [](float x) { return u32{std::bit_cast<u16>(narrow(x))}; };
-      return bits(clamped(half(a))) | bits(clamped(half(a >> 16))) << 16;
+    vector<[](float a, Select omod, Mode mode) {
+      return modified(a, omod, !mode.ieee & mode.flush_out32);
+    }>(".omod_f32"),
+    vector<[](Half a, Select omod, Mode mode) {
+      return HalfResult{modified(widen(a), omod, !mode.ieee & mode.flush_out16)};
+    }>(".omod_f16"),
+    vector<[](double a, Select omod, Mode mode) {
+      return modified(a, omod, !mode.ieee & mode.flush_out16);
+    }>(".omod_f64"),
+    vector<[](float a, Mode mode) { return clamped(a, mode); }>(".clamp_f32"),
+    vector<[](Half a, Mode mode) { return HalfResult{clamped(widen(a), mode)}; }>(".clamp_f16"),
+    vector<[](double a, Mode mode) { return clamped(a, mode); }>(".clamp_f64"),
+    vector<[](HalfPair a, Select omod, Mode mode) {
+      const bool possible = !mode.ieee & mode.flush_out16;
+      return HalfPairResult{{modified(widen(a.low()), omod, possible)}, {modified(widen(a.high()), omod, possible)}};
+    }>(".omod_pk_f16"),
+    vector<[](u32 a, Mode mode) {
+      const auto half = [&](u32 bits) { return numerics::as_bits(clamped(numerics::as_float(bits), mode)) >> 16; };
+      return half(a << 16) | half(a & 0xffff0000) << 16;
+    }>(".clamp_pk_bf16"),
+    vector<[](HalfPair a, Mode mode) {
+      return HalfPairResult{{clamped(widen(a.low()), mode)}, {clamped(widen(a.high()), mode)}};
     }>(".clamp_pk_f16"),
 };
 

@@ -15,7 +15,7 @@ constexpr Entry kEntries[] = {
     vector<[](u32 a, u64 b) { return b << (a & 63); }>("v_lshlrev_b64"),
     vector<[](u32 a, u64 b) { return b >> (a & 63); }>("v_lshrrev_b64"),
     vector<[](u32 a, i64 b) { return b >> (a & 63); }>("v_ashrrev_i64"),
-    vector<[](u64 a, u32 b, u64 c) { return (a << (b & 63)) + c; }>("v_lshl_add_u64"),
+    vector<[](u64 a, u32 b, u64 c) { return (a << ((b & 7) > 4 ? 0 : b & 7)) + c; }>("v_lshl_add_u64"),
     vector<[](u32 a, u32 b, u64 c) { return product(a, b) + c; },
            [](u32 a, u32 b, u64 c) { return carries(product(a, b), c); }>("v_mad_u64_u32"),
     vector<[](i32 a, i32 b, u64 c) { return product(a, b) + c; },

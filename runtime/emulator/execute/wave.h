@@ -86,6 +86,9 @@ struct alignas(64) Wave {
   u32 mode = 0;                ///< the MODE register
   u32 host_mode32 = 0;         ///< MODE's f32 rounding and denormals as the host's MXCSR; in force while the wave runs
   u32 host_mode64 = 0;         ///< the same for f64
+  u32 host_mode16 = 0;         ///< rounding of f64 and Half, no denormals flushed: Half is computed in f32
+  bool plain_mode = true;      ///< rounding, denormals, NaN and overflow as compilers leave them
+  u32 trap_status = 0;         ///< the TRAPSTS register: kept, never set by the emulator
   u32 number = 0;              ///< in its workgroup
   bool watches_clock = false;  ///< read it again and again during its latest visit
   u64 digest = 0;              ///< of its registers, the last time that the scheduler looked for a fixed point
@@ -115,6 +118,11 @@ inline constexpr u32 kModeRound32 = 0x3;
 inline constexpr u32 kModeRound64Shift = 2;
 inline constexpr u32 kModeDenormal32Shift = 4;
 inline constexpr u32 kModeDenormal64Shift = 6;
+inline constexpr u32 kModeDx10ClampBit = 1u << 8;
+inline constexpr u32 kModeIeeeBit = 1u << 9;
 inline constexpr u32 kModeFp16OverflowBit = 1u << 23;
+inline constexpr u32 kModeIndexBit = 1u << 27;  ///< VGPR indexing by M0
+inline constexpr u32 kModeSkipBit = 1u << 28;   ///< vector instructions are skipped
+inline constexpr u32 kModeStackShift = 29;      ///< depth of s_cbranch_*_fork, three bits
 
 }  // namespace monojit::emulator

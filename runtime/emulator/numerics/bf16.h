@@ -14,6 +14,12 @@ MONOJIT_LANE_FUNCTION constexpr std::uint32_t encode_bf16(std::uint32_t f32) {
   return is_nan(f32) ? quiet(f32) >> 16 : rounded;
 }
 
+/// v_cvt_sr_bf16_f32: the seed's high half is added below the last bit that is kept.
+MONOJIT_LANE_FUNCTION constexpr std::uint32_t encode_bf16_stochastic(std::uint32_t f32, std::uint32_t seed) {
+  const std::uint32_t rounded = (f32 + (seed >> 16)) >> 16;
+  return is_nan(f32) ? quiet(f32) >> 16 : is_infinite(f32) ? f32 >> 16 : rounded;
+}
+
 /// v_cvt_pk_bf16_f32: lo in bits 15:0, hi in bits 31:16.
 MONOJIT_LANE_FUNCTION constexpr std::uint32_t encode_bf16_pair(std::uint32_t lo, std::uint32_t hi) {
   return encode_bf16(lo) | (encode_bf16(hi) << 16);

@@ -17,6 +17,19 @@ MONOJIT_LANE_FUNCTION constexpr std::uint32_t decode_f16(std::uint32_t half) {
   return widen_sign<kFormatF16>(half) | (mag >= kF16Infinity ? special : widen_magnitude<kFormatF16>(mag));
 }
 
+/// The same value without quietening: a signalling NaN stays one.
+MONOJIT_LANE_FUNCTION constexpr std::uint32_t decode_f16_exactly(std::uint32_t half) {
+  const std::uint32_t mag = half & 0x7FFFU;
+  const std::uint32_t special = kF32Infinity | (mag << 13);
+  return widen_sign<kFormatF16>(half) | (mag >= kF16Infinity ? special : widen_magnitude<kFormatF16>(mag));
+}
+
+/// An f16 denormal becomes zero of its sign.
+MONOJIT_LANE_FUNCTION constexpr std::uint32_t flush_denormal_f16(std::uint32_t half) {
+  constexpr std::uint32_t kSmallestNormal = 0x0400, kSign = 0x8000;
+  return (half & 0x7FFFU) < kSmallestNormal ? half & kSign : half;
+}
+
 /// The special cases around a rounded f16 magnitude: `overflow` is the code for finite values past the largest.
 MONOJIT_LANE_FUNCTION constexpr std::uint32_t finish_f16(std::uint32_t f32, std::uint32_t code, std::uint32_t overflow,
                                                          std::uint32_t infinity) {
@@ -38,6 +51,31 @@ MONOJIT_LANE_FUNCTION constexpr std::uint32_t encode_f16(std::uint32_t f32, bool
 MONOJIT_LANE_FUNCTION constexpr std::uint32_t encode_f16_towards_zero(std::uint32_t f32) {
   const std::uint32_t finite = magnitude(f32) < kF32Infinity ? magnitude(f32) : 0;
   return finish_f16(f32, narrow_magnitude_stochastic<kFormatF16>(finite, 0), kF16LargestFinite, kF16Infinity);
+}
+
+/// With any of MODE's roundings (0 nearest even, 1 up, 2 down, 3 towards zero) and, on demand, denormal results flushed.
+MONOJIT_LANE_FUNCTION constexpr std::uint32_t encode_f16(std::uint32_t f32, std::uint32_t round, bool fp16_ovfl,
+                                                         bool flush_result) {
+  const std::uint32_t finite = magnitude(f32) < kF32Infinity ? magnitude(f32) : 0;
+  const std::uint32_t nearest = narrow_magnitude<kFormatF16>(finite);
+  const std::uint32_t cut = narrow_magnitude_stochastic<kFormatF16>(finite, 0);
+  const bool negative = (f32 & kF32Sign) != 0;
+  const bool outwards = round == (negative ? 2U : 1U);
+  const bool inexact = widen_magnitude<kFormatF16>(cut) != finite;
+  const std::uint32_t directed = cut + static_cast<std::uint32_t>(outwards & inexact);
+  const std::uint32_t code = round == 0 ? nearest : directed;
+  const bool to_infinity = (!fp16_ovfl) & ((round == 0) | outwards);
+  const std::uint32_t overflow = to_infinity ? kF16Infinity : kF16LargestFinite;
+  const std::uint32_t result = finish_f16(f32, code, overflow, kF16Infinity);
+  return flush_result ? flush_denormal_f16(result) : result;
+}
+
+/// v_cvt_sr_f16_f32: the seed's high bits are added below the last bit that is kept.
+MONOJIT_LANE_FUNCTION constexpr std::uint32_t encode_f16_stochastic(std::uint32_t f32, std::uint32_t seed,
+                                                                    bool fp16_ovfl) {
+  const std::uint32_t finite = magnitude(f32) < kF32Infinity ? magnitude(f32) : 0;
+  return finish_f16(f32, narrow_magnitude_stochastic<kFormatF16>(finite, seed),
+                    fp16_ovfl ? kF16LargestFinite : kF16Infinity, kF16Infinity);
 }
 
 /// v_cvt_pkrtz_f16_f32.
