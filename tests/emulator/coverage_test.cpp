@@ -52,7 +52,7 @@ std::string refusal(const InstructionTable& table, const ChipLimits& chip, const
   constexpr RegisterBudget kAllRegisters{256, 256};
   Program program;
   Lowering lowering(table, chip, MatrixModel::kCdna3, kAllRegisters, ProgramVariant::kPlain, program);
-  lowering.lower(instruction, true);
+  lowering.lower(instruction, true, MachineFacts{});
   return program.problems.empty() ? "" : program.problems.front();
 }
 

@@ -22,8 +22,8 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Triple.h>
 
-#include "runtime/emulator/execute/register_file.h"
 #include "runtime/emulator/decode/impossible_encoding.h"
+#include "runtime/emulator/execute/register_file.h"
 #include "runtime/emulator/failure.h"
 
 namespace monojit::emulator {

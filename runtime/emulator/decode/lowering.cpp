@@ -37,33 +37,17 @@ void Lowering::lower(const Instruction& in, bool decoded, const MachineFacts& fa
   const std::size_t first = program_.ops.size();
   const std::size_t first_branch = branches_.size();
   program_.instructions.push_back({in.address, in.bytes, static_cast<u32>(first), in.text});
+  const bool skippable = program_.may_skip && decoded && !in.mnemonic.starts_with("s_");
+  if (skippable) add(table_.step(".may_skip").handlers[0], 0);
   if (variant_ == ProgramVariant::kChecked) {
     program_.facts.push_back(facts_of(in, decoded ? facts : MachineFacts{}, chip_.chip));
     add(probe_instruction, 0, 0, 0, 0, static_cast<u32>(program_.facts.size() - 1));
   }
   const Entry* const entry = decoded ? table_.find(in.mnemonic) : nullptr;
   const StaticCounts before = counts_;
-  const bool skippable = program_.may_skip && decoded && !in.mnemonic.starts_with("s_");
   try {
-    if (skippable) add(table_.step(".may_skip").handlers[0], 0);
     if (!decoded) throw Unsupported("not an instruction of this chip");
-    if (in.mnemonic.starts_with("v_mfma_")) {
-      lower_matrix(in);
-    } else if (in.mnemonic.starts_with("v_smfmac_")) {
-      lower_sparse_matrix(in);
-    } else if (entry != nullptr && in.mnemonic.starts_with("s_set_gpr_idx_")) {
-      lower_vgpr_index(in, *entry);
-    } else if (entry != nullptr && vgpr_indexing_) {
-      lower_indexed(in, *entry);
-    } else if (entry != nullptr) {
-      lower_entry(in, *entry);
-    } else if (in.mnemonic.starts_with("v_cmpx_")) {
-      const Entry* const compare = table_.find("v_cmp_" + std::string(in.mnemonic.substr(7)));
-      if (compare == nullptr) throw Unsupported("not known to the emulator");
-      lower_vector(in, *compare);
-    } else {
-      throw Unsupported("not known to the emulator");
-    }
+    lower_known(in, entry);
     if (skippable) program_.ops[first].imm = static_cast<u32>(program_.ops.size() - first);
   } catch (const Unsupported& reason) {
     program_.ops.resize(first);  // and with them a probe
@@ -100,6 +84,17 @@ void Lowering::finish() {
       program_.ops[branch.op].imm = target->second - branch.op;
     }
   }
+}
+
+void Lowering::lower_known(const Instruction& in, const Entry* entry) {
+  if (in.mnemonic.starts_with("v_mfma_")) return lower_matrix(in);
+  if (in.mnemonic.starts_with("v_smfmac_")) return lower_sparse_matrix(in);
+  if (entry != nullptr && in.mnemonic.starts_with("s_set_gpr_idx_")) return lower_vgpr_index(in, *entry);
+  if (entry != nullptr) return vgpr_indexing_ ? lower_indexed(in, *entry) : lower_entry(in, *entry);
+  if (!in.mnemonic.starts_with("v_cmpx_")) throw Unsupported("not known to the emulator");
+  const Entry* const compare = table_.find("v_cmp_" + std::string(in.mnemonic.substr(7)));
+  if (compare == nullptr) throw Unsupported("not known to the emulator");
+  lower_vector(in, *compare);
 }
 
 void Lowering::lower_entry(const Instruction& in, const Entry& entry) {

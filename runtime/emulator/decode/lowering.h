@@ -46,6 +46,7 @@ class Lowering {
     bool row = false;
   };
 
+  void lower_known(const Instruction& in, const Entry* entry);
   void lower_entry(const Instruction& in, const Entry& entry);
   void lower_vector(const Instruction& in, const Entry& entry);
   void lower_pair(const Instruction& in, const Entry& entry);
