@@ -1,5 +1,7 @@
 #include "runtime/emulator/decode/impossible_encoding.h"
 
+#include <initializer_list>
+
 namespace monojit::emulator {
 namespace {
 
