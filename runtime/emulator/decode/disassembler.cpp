@@ -153,6 +153,7 @@ bool Disassembler::decode(std::span<const u8> bytes, u64 address, Instruction& i
   }
   instruction.bytes = static_cast<u32>(size);
   std::ranges::replace(instruction.text, '\t', ' ');
+  instruction.text.erase(0, instruction.text.find_first_not_of(' '));
   parse_instruction_text(instruction);
   if (facts != nullptr) state_->fill_facts(decoded, *facts);
   return true;

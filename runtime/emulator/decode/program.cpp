@@ -25,8 +25,7 @@ const InstructionRecord& Program::instruction_of(const MicroOp* op) const {
 std::string Program::describe(u32 number) const {
   const InstructionRecord& instruction = instructions[number];
   const std::string line = source_line(file, instruction.address);
-  const std::size_t text = instruction.text.find_first_not_of(' ');
-  return fmt::format("{:#x}: {}{}", instruction.address, text == std::string::npos ? "" : instruction.text.substr(text),
+  return fmt::format("{:#x}: {}{}", instruction.address, instruction.text,
                      line.empty() ? "" : fmt::format("  [{}]", line));
 }
 

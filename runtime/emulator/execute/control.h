@@ -10,8 +10,8 @@ namespace monojit::emulator {
 /// Counts the instructions from the start of the running segment up to (not including) `end`.
 inline void count_segment(Wave& wave, const MicroOp* end) {
   const Program& program = *wave.program;
-  if (active_segments != nullptr) [[unlikely]] {
-    active_segments->count(static_cast<u32>(wave.segment - program.ops.data()), static_cast<u32>(end - program.ops.data()));
+  if (SegmentProfile* const segments = wave.worker->segments; segments != nullptr) [[unlikely]] {
+    segments->count(static_cast<u32>(wave.segment - program.ops.data()), static_cast<u32>(end - program.ops.data()));
   }
   const StaticCounts& last = program.counts[static_cast<std::size_t>(end - program.ops.data())];
   const StaticCounts& first = program.counts[static_cast<std::size_t>(wave.segment - program.ops.data())];

@@ -4,8 +4,6 @@
 
 namespace monojit::emulator {
 
-constinit thread_local SegmentProfile* active_segments = nullptr;
-
 void SegmentProfile::start() { started_ = __rdtsc(); }
 
 void SegmentProfile::count(u32 first, u32 end) {

@@ -29,7 +29,4 @@ class SegmentProfile {
   u64 started_ = 0;
 };
 
-/// Where the calling thread counts while it visits a workgroup of a profiled launch; else null.
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local SegmentProfile* active_segments;
-
 }  // namespace monojit::emulator

@@ -19,6 +19,7 @@ struct Program;
 struct Workgroup;
 class Allocations;
 class MemoryModel;
+class SegmentProfile;
 class WaveChecks;
 struct RaceWave;
 
@@ -52,6 +53,7 @@ struct Worker {
   std::unique_ptr<MemoryRequest> request;  ///< the instruction that is being observed
   std::vector<std::unique_ptr<MemoryRequest>> spare_requests;
   bool skips_unwritten = false;  ///< MemoryModel::skips_unwritten()
+  SegmentProfile* segments = nullptr;  ///< of a profiled launch, while it is visited
 
   /// The counts of a visit are its own; what is remembered about memory is the device's.
   void begin_visit(u32 visited) {

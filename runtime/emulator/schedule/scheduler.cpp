@@ -137,7 +137,7 @@ void Scheduler::run_wave(Grid& grid, Workgroup& group, Wave& wave, Worker& worke
   const u64 clock_reads = worker.clock_reads;
   wave.worker = &worker;
   wave.budget = kVisitBudget;
-  if (active_segments != nullptr) active_segments->start();
+  if (worker.segments != nullptr) worker.segments->start();
   const u64 executed = worker.counts[static_cast<u32>(CountClass::kAll)];
   if (_mm_getcsr() != wave.host_mode32) _mm_setcsr(wave.host_mode32);
   try {
@@ -215,7 +215,7 @@ void Scheduler::work(u32 index) {
     Visit& place = visits_[i];
     while (place.group != nullptr && !place.grid->stopped()) {
       worker.begin_visit(place.group->device);
-      active_segments = place.grid->segments(index);
+      worker.segments = place.grid->segments(index);
       try {
         visit(place, worker);
       } catch (const Failure& failure) {
