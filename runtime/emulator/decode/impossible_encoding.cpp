@@ -37,7 +37,8 @@ bool has_impossible_offset(u64 encoding) {
 bool has_impossible_source(u64 encoding) {
   constexpr u64 kVop3 = 0x34, kLiteral64 = 0xfe, kLiteral = 0xff;
   if ((encoding >> 26 & 0x3f) != kVop3) return false;
-  for (const u32 shift : {32, 41, 50}) {
+  constexpr u32 kSources[] = {32, 41, 50};
+  for (const u32 shift : kSources) {
     const u64 source = encoding >> shift & 0x1ff;
     if (source == kLiteral || source == kLiteral64) return true;
   }
