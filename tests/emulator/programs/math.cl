@@ -2,22 +2,24 @@
 // them.
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 
-#define FUNCTIONS_OF_ONE(X, T)                                                                                      \
-  X(0, sin(x))                                                                                                      \
-  X(1, cos(x))                                                                                                      \
-  X(2, tan(x))                                                                                                      \
-  X(3, asin(x))                                                                                                     \
-  X(4, acos(x))                                                                                                     \
-  X(5, atan(x))                                                                                                     \
-  X(6, sinh(x))                                                                                                     \
-  X(7, cosh(x))                                                                                                     \
-  X(8, tanh(x))                                                                                                     \
-  X(9, exp(x))                                                                                                      \
-  X(10, exp2(x))                                                                                                    \
-  X(11, expm1(x))                                                                                                   \
-  X(12, log(fabs(x))) X(13, log2(fabs(x))) X(14, log1p(fabs(x))) X(15, cbrt(x)) X(16, erf(x)) X(17, erfc(x))        \
-      X(18, lgamma(x)) X(19, tgamma(x)) X(20, rsqrt(fabs(x))) X(21, sinpi(x)) X(22, exp10(x)) X(23, log10(fabs(x))) \
-          X(24, asinh(x)) X(25, atanh(x))
+#define FUNCTIONS_OF_ONE(X, T)                                                                                        \
+  X(0, sin(x))                                                                                                        \
+  X(1, cos(x))                                                                                                        \
+  X(2, tan(x))                                                                                                        \
+  X(3, asin(x))                                                                                                       \
+  X(4, acos(x))                                                                                                       \
+  X(5, atan(x))                                                                                                       \
+  X(6, sinh(x))                                                                                                       \
+  X(7, cosh(x))                                                                                                       \
+  X(8, tanh(x))                                                                                                       \
+  X(9, exp(x))                                                                                                        \
+  X(10, exp2(x))                                                                                                      \
+  X(11, expm1(x))                                                                                                     \
+  X(12, log(fabs(x)))                                                                                                 \
+  X(13, log2(fabs(x)))                                                                                                \
+  X(14, log1p(fabs(x)))                                                                                               \
+  X(15, cbrt(x)) X(16, erf(x)) X(17, erfc(x)) X(18, lgamma(x)) X(19, tgamma(x)) X(20, rsqrt(fabs(x))) X(21, sinpi(x)) \
+      X(22, exp10(x)) X(23, log10(fabs(x))) X(24, asinh(x)) X(25, atanh(x))
 
 #define ONE(INDEX, CALL) own[INDEX] = CALL;
 kernel void elementary_double(global const double* in, global double* out) {

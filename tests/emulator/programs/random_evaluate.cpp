@@ -167,10 +167,6 @@ T float_operation(Op op, T left, T right, T third) {
       return static_cast<T>(a * b);
     case Op::kDivide:
       return static_cast<T>(a / b);
-    case Op::kMinimum:
-      return a < b ? left : right;
-    case Op::kMaximum:
-      return a > b ? left : right;
     case Op::kNegate:
       return -left;
     case Op::kFused:

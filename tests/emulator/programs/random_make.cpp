@@ -10,11 +10,12 @@ namespace {
 using Type = ValueType;
 using Op = Operation;
 
-constexpr Op kAny[] = {Op::kAdd, Op::kSubtract, Op::kMultiply, Op::kDivide, Op::kMinimum, Op::kMaximum, Op::kNegate};
-constexpr Op kOfIntegers[] = {
-    Op::kRemainder,    Op::kAnd,        Op::kOr,         Op::kXor,          Op::kNot,
-    Op::kShiftLeft,    Op::kShiftRight, Op::kRotate,     Op::kAddSaturated, Op::kSubtractSaturated,
-    Op::kMultiplyHigh, Op::kHalfSum,    Op::kPopulation, Op::kLeadingZeros};
+constexpr Op kAny[] = {Op::kAdd, Op::kSubtract, Op::kMultiply, Op::kDivide, Op::kNegate};
+// Minima of floats are left out: LLVM makes v_min of `x < y ? x : y`, which takes another zero when both are zeros.
+constexpr Op kOfIntegers[] = {Op::kMinimum,      Op::kMaximum, Op::kRemainder,    Op::kAnd,
+                              Op::kOr,           Op::kXor,     Op::kNot,          Op::kShiftLeft,
+                              Op::kShiftRight,   Op::kRotate,  Op::kAddSaturated, Op::kSubtractSaturated,
+                              Op::kMultiplyHigh, Op::kHalfSum, Op::kPopulation,   Op::kLeadingZeros};
 constexpr Op kOfFloats[] = {Op::kFused, Op::kRoot, Op::kAbsolute, Op::kFloor, Op::kTruncate, Op::kNearest};
 
 u32 arity(Op op) {

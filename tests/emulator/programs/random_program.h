@@ -26,8 +26,6 @@ enum class Operation : u8 {
   kSubtract,
   kMultiply,
   kDivide,
-  kMinimum,
-  kMaximum,
   kNegate,
   kSelect,   ///< arguments[0] (kI32) is not 0
   kConvert,  ///< floats to integers saturate; NaN is 0
@@ -36,6 +34,8 @@ enum class Operation : u8 {
   kLess,
   kEqual,
   // integers
+  kMinimum,
+  kMaximum,
   kRemainder,
   kAnd,
   kOr,

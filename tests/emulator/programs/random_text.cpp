@@ -1,4 +1,6 @@
 // Random programs as OpenCL C.
+#include <utility>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -231,10 +233,6 @@ std::string random_program_prelude() {
   for (u32 i = 0; i < kValueTypes; ++i) {
     const auto type = static_cast<Type>(i);
     const char* const name = name_of(type);
-    out += fmt::format(
-        "{0} smaller_{0}({0} x, {0} y) {{ return x < y ? x : y; }}\n{0} larger_{0}({0} x, {0} y) {{ return x > y ? x : "
-        "y; }}\n",
-        name);
     if (is_float(type)) {
       out += fmt::format("{1} bits_{0}({0} x) {{ return isnan(x) ? ({1})0 : as_{1}(x); }}\n", name, bits_name(type));
       for (u32 k = 0; k < static_cast<u32>(Type::kF16); ++k) {
@@ -242,6 +240,8 @@ std::string random_program_prelude() {
         out += fmt::format("{0} to_{0}_{1}({1} x) {{ return isnan(x) ? ({0})0 : convert_{0}_sat(x); }}\n", to, name);
       }
     } else {
+      for (const auto& [function, sign] : {std::pair{"smaller", "<"}, {"larger", ">"}})
+        out += fmt::format("{0} {1}_{0}({0} x, {0} y) {{ return x {2} y ? x : y; }}\n", name, function, sign);
       out +=
           fmt::format("{0} quotient_{0}({0} x, {0} y) {{ return y == 0 || y == ({0})-1 ? x : ({0})(x / y); }}\n", name);
       out += fmt::format("{0} rest_{0}({0} x, {0} y) {{ return y == 0 || y == ({0})-1 ? y : ({0})(x % y); }}\n", name);
