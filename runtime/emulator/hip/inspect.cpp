@@ -87,7 +87,7 @@ extern "C" const char* monojitEmulatorInspect(const void* image, uint64_t bytes)
   using namespace monojit::emulator;
   static thread_local std::string text;
   const hipError_t error = guarded([&] {
-    require(image, "image");
+    if (bytes > 0) require(image, "image");
     text = inspect({static_cast<const u8*>(image), bytes}).dump(-1, ' ', false, Json::error_handler_t::replace);
   });
   return error == hipSuccess ? text.c_str() : nullptr;

@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "kernels/bench/peak/units.h"
+#include "kernels/bench/peak/emit_units.h"
 
 namespace monojit::kernels::bench {
 

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "kernels/bench/peak/key.h"
-#include "kernels/bench/peak/units.h"
+#include "kernels/bench/peak/emit_units.h"
 
 namespace monojit::kernels::bench {
 
