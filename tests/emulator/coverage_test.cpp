@@ -23,11 +23,12 @@ struct LeftOut {
 
 constexpr LeftOut kLeftOut[] = {
     {"v_screen_partition_4se_b32", "graphics: divides the screen among shader engines"},
-    {"ds_gws_*", "global wave sync"},
+    {"v_mfma_ld_scale_b32", "the first half of a scaled MFMA, which is decoded as a whole"},
 };
 
 /// Forms of emulated instructions that are refused, by a part of the refusal.
 constexpr LeftOut kRefusedForms[] = {
+    {"operand src_", "VCCZ, EXECZ and SCC as an operand of a matrix operation"},
     {"addr64 and tfe", "tfe reports page faults to the shader, which are errors here"},
 };
 

@@ -145,8 +145,6 @@ TEST_CASE("clamped integers saturate") {
        [](const Lane& l) { return limit_u32(half(l.a, 0, false) * half(l.b, 0, false) + uc(l)); }},
       {"v_mad_i32_i16 v10, v2, v4, v6 clamp", Match::kBits32,
        [](const Lane& l) { return limit_i32(half(l.a, 0, true) * half(l.b, 0, true) + sc(l)); }},
-      {"v_mul_lo_u16_e64 v10, v2, v4 clamp", Match::kBits32,
-       [](const Lane& l) { return u(limited(half(l.a, 0, false) * half(l.b, 0, false), 0, 0xffff)); }},
       {"v_mad_u16 v10, v2, v4, v6 clamp", Match::kBits32,
        [](const Lane& l) {
          const int64_t sum = half(l.a, 0, false) * half(l.b, 0, false) + half(l.c, 0, false);

@@ -183,10 +183,9 @@ TEST_CASE("mixed multiply-adds choose each source's format") {
                     }};
   };
   const LaneCase cases[] = {
-      mixed("mad_mix_f32", "s_nop 0", Match::kFloat32, [](float x) { return bits(x); }),
       mixed("fma_mix_f32", "s_nop 0", Match::kFloat32, [](float x) { return bits(x); }),
-      mixed("mad_mixlo_f16", "v_and_b32 v10, 0xffff, v10", Match::kHalf, [](float x) { return code(x); }),
-      mixed("mad_mixhi_f16", "v_lshrrev_b32 v10, 16, v10", Match::kHalf, [](float x) { return code(x); }),
+      mixed("fma_mixlo_f16", "v_and_b32 v10, 0xffff, v10", Match::kHalf, [](float x) { return code(x); }),
+      mixed("fma_mixhi_f16", "v_lshrrev_b32 v10, 16, v10", Match::kHalf, [](float x) { return code(x); }),
       mixed("fma_mixhi_f16", "v_and_b32 v10, 0xffff, v10", Match::kBits32, [](float) { return kOldResult & 0xffff; }),
   };
   check_lane_cases(cases, Values::kHalves);

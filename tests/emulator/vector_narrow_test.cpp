@@ -80,6 +80,7 @@ constexpr Wide kBrain = {"bf16", [](uint64_t x) { return static_cast<double>(bra
 uint32_t codes(const Narrow& to, double low, double high, uint32_t scale) {
   const double factor = scale_of(scale);
   const int width = to.mantissa_bits == 1 ? 4 : 8;
+  if (std::isnan(factor)) return to.code(NAN) | to.code(NAN) << width;  // a NaN's sign is nowhere defined
   return to.code(low / factor) | to.code(high / factor) << width;
 }
 

@@ -50,7 +50,7 @@ TEST_CASE("16-bit integers") {
        [=](const Lane& l) { return half(u(std::max(static_cast<int16_t>(l.a), static_cast<int16_t>(l.b)))); }},
       {"v_mad_u16 v10, v2, v4, v6 op_sel:[1,0,0,0]", Match::kBits32,
        [=](const Lane& l) { return low_half(kOldResult, (l.a32() >> 16) * half(l.b) + l.c); }},
-      {"v_mad_legacy_u16 v10, v2, v4, v6 op_sel:[0,0,0,0]", Match::kBits32,
+      {"v_mad_legacy_u16 v10, v2, v4, v6", Match::kBits32,
        [=](const Lane& l) { return half(uint32_t{half(l.a)} * half(l.b) + l.c); }},
       {"v_mad_u16 v10, v2, v4, v6 op_sel:[0,0,0,1]", Match::kBits32,
        [=](const Lane& l) { return 0x5a5a | uint32_t{half(uint32_t{half(l.a)} * half(l.b) + l.c)} << 16; }},
@@ -117,9 +117,9 @@ TEST_CASE("16-bit integers") {
          for (unsigned i = 0; i < 4; ++i) sum += field(l.a, 8 * i, 8, true) * field(l.b, 8 * i, 8, true);
          return u(sum);
        }},
-      {"v_dot2_u32_u16 v10, v2, v4, v6 op_sel:[1,0,0] op_sel_hi:[0,1,1]", Match::kBits32,
+      {"v_dot2_u32_u16 v10, v2, v4, v6", Match::kBits32,
        [](const Lane& l) {
-         return (l.a32() >> 16) * (l.b32() & 0xffff) + (l.a32() & 0xffff) * (l.b32() >> 16) + l.c32();
+         return (l.a32() & 0xffff) * (l.b32() & 0xffff) + (l.a32() >> 16) * (l.b32() >> 16) + l.c32();
        }},
       {"v_pk_add_u16 v10, v2, v4", Match::kBits32,
        [=](const Lane& l) { return half(l.a + l.b) | uint32_t{half((l.a32() >> 16) + (l.b32() >> 16))} << 16; }},

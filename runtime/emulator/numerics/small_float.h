@@ -35,7 +35,8 @@ MONOJIT_LANE_FUNCTION constexpr std::uint32_t widen_magnitude(std::uint32_t code
   constexpr std::uint32_t kSmallestNormal = static_cast<std::uint32_t>(128 - F.bias) << 23;
   const std::uint32_t denormal = std::uint32_t{0} - static_cast<std::uint32_t>(code < kHidden);
   const std::uint32_t normal = ((code | (denormal & kHidden)) << F.dropped_bits()) + kRebias;
-  return as_bits(as_float(normal) - as_float(denormal & kSmallestNormal));
+  // Zero comes out as a difference of equals, which has a sign when the wave rounds down.
+  return as_bits(as_float(normal) - as_float(denormal & kSmallestNormal)) & 0x7FFFFFFFU;
 }
 
 /// Moves the sign bit of a code to where f32 has it.
