@@ -26,8 +26,8 @@ struct Settings {
   std::optional<HostIsa> host_isa = std::nullopt;  ///< of the handlers; none: the best that this host has
 };
 
-/// Reads MONOJIT_EMULATOR_CHIP, _DEVICES, _THREADS, _MATRIX, _MEMORY, _CHECKS, _SEED, _ALIGNMENT and _HOST_ISA; an empty
-/// one is as good as none. Throws Failure (kNotInitialized) naming the variable, its value and what is possible.
+/// Reads MONOJIT_EMULATOR_CHIP, _DEVICES, _THREADS, _MATRIX, _MEMORY, _CHECKS, _SEED, _ALIGNMENT and _HOST_ISA; an
+/// empty one is as good as none. Throws Failure (kNotInitialized) naming the variable, its value and what is possible.
 [[nodiscard]] Settings settings_from_environment();
 
 /// One option by name ("chip", "devices", "threads", "matrix", "memory", "checks", "seed", "alignment",

@@ -23,21 +23,36 @@ std::vector<u8> bytes_of(const std::string& text) { return {text.begin(), text.e
 TEST_CASE("metadata of any shape is read or refused") {
   // Keys that are no texts, other types where texts, numbers and lists should be, and a nest without an end.
   CHECK(read_metadata(bytes_of("\x80")).empty());
-  CHECK(read_metadata(bytes_of("\x81\xae" "amdhsa.kernels" "\x05")).empty());
-  CHECK(read_metadata(bytes_of("\x81\xae" "amdhsa.kernels" "\x91\xc3")).empty());
-  const auto odd = read_metadata(bytes_of("\x81\xae" "amdhsa.kernels" "\x91\x82\xa5.name\x07\xa5.args\x91\x05"));
+  CHECK(read_metadata(bytes_of("\x81\xae"
+                               "amdhsa.kernels"
+                               "\x05"))
+            .empty());
+  CHECK(read_metadata(bytes_of("\x81\xae"
+                               "amdhsa.kernels"
+                               "\x91\xc3"))
+            .empty());
+  const auto odd =
+      read_metadata(bytes_of("\x81\xae"
+                             "amdhsa.kernels"
+                             "\x91\x82\xa5.name\x07\xa5.args\x91\x05"));
   REQUIRE(odd.size() == 1);
   CHECK(odd[0].name.empty());
   CHECK(odd[0].arguments.empty());
-  for (const std::string& broken : {std::string("\x81\x05\x05"), std::string("\xc1"), std::string("\x81\xae" "amd"),
+  for (const std::string& broken : {std::string("\x81\x05\x05"), std::string("\xc1"),
+                                    std::string("\x81\xae"
+                                                "amd"),
                                     std::string(100'000, '\x91'), std::string("\xdd\xff\xff\xff\xff")}) {
     CHECK_THROWS_MATCHES(read_metadata(bytes_of(broken)), Failure, MessageMatches(ContainsSubstring("not readable")));
   }
 }
 
 TEST_CASE("an argument that lies far behind the others is refused") {
-  const std::string note = "\x81\xae" "amdhsa.kernels" "\x91\x82\xa5.name\xa1k\xa5.args\x91\x82\xa7.offset\xce\xff\xff\xff\xff\xa5.size\x08";
-  CHECK_THROWS_MATCHES(read_metadata(bytes_of(note)), Failure, MessageMatches(ContainsSubstring("an argument of k lies behind")));
+  const std::string note =
+      "\x81\xae"
+      "amdhsa.kernels"
+      "\x91\x82\xa5.name\xa1k\xa5.args\x91\x82\xa7.offset\xce\xff\xff\xff\xff\xa5.size\x08";
+  CHECK_THROWS_MATCHES(read_metadata(bytes_of(note)), Failure,
+                       MessageMatches(ContainsSubstring("an argument of k lies behind")));
 }
 
 TEST_CASE("an object whose bytes were changed loads or is refused, and its kernels are found or not") {

@@ -104,8 +104,8 @@ here:
 TEST_CASE("a fork runs the side with fewer lanes first, the other at the join") {
   constexpr uint32_t kFailed = 0x100;
   for (const char* fork : {kImmediateFork, kRegisterFork}) {
-    CHECK(run(forked(fork, 0xff)).first == 0xff);            // all pass
-    CHECK(run(forked(fork, 0)).first == (kFailed | 0xff));   // all fail
+    CHECK(run(forked(fork, 0xff)).first == 0xff);           // all pass
+    CHECK(run(forked(fork, 0)).first == (kFailed | 0xff));  // all fail
     CHECK(run(forked(fork, 0x03)).first == (0x03u << 16 | kFailed | 0xfc));
     CHECK(run(forked(fork, 0x3f)).first == ((kFailed | 0xc0) << 16 | 0x3f));
     CHECK(run(forked(fork, 0x0f)).first == (0x0fu << 16 | kFailed | 0xf0));
@@ -129,11 +129,13 @@ TEST_CASE("what only a debugger or a trap handler could go on with is a fault") 
 }
 
 TEST_CASE("VCCZ and EXECZ are operands") {
-  const auto vcc = run("  s_mov_b64 vcc, 0\n  s_add_u32 s8, src_vccz, 4\n  s_mov_b64 vcc, 2\n  s_add_u32 s9, src_vccz, 4");
+  const auto vcc =
+      run("  s_mov_b64 vcc, 0\n  s_add_u32 s8, src_vccz, 4\n  s_mov_b64 vcc, 2\n  s_add_u32 s9, src_vccz, 4");
   CHECK(vcc.first == 5);
   CHECK(vcc.second == 4);
-  const auto exec = run("  s_mov_b64 exec, 0\n  s_add_u32 s8, src_execz, 4\n  s_mov_b64 exec, 2\n  v_mov_b32 v4, src_execz\n"
-                        "  v_readlane_b32 s9, v4, 1");
+  const auto exec =
+      run("  s_mov_b64 exec, 0\n  s_add_u32 s8, src_execz, 4\n  s_mov_b64 exec, 2\n  v_mov_b32 v4, src_execz\n"
+          "  v_readlane_b32 s9, v4, 1");
   CHECK(exec.first == 5);
   CHECK(exec.second == 0);
 }

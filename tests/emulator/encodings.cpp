@@ -72,7 +72,8 @@ u32 replaced(u32 word, Field field, u32 value) { return (word & ~ones(field)) | 
 
 /// v_mfma_scale_*: the scales' own instruction, then the multiplication.
 Words scaled_matrix(std::mt19937& random, u32 opcode) {
-  return {0xd3ac0000 | (static_cast<u32>(random()) & 0x7800), 0x18000000 | static_cast<u32>(random() & 0x3ff) << 9 | 1u << 17 | static_cast<u32>(random() & 0xff) | 1u << 8,
+  return {0xd3ac0000 | (static_cast<u32>(random()) & 0x7800),
+          0x18000000 | static_cast<u32>(random() & 0x3ff) << 9 | 1u << 17 | static_cast<u32>(random() & 0xff) | 1u << 8,
           0xd3ac0000 + (opcode << 16), static_cast<u32>(random())};
 }
 

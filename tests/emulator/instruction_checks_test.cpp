@@ -43,8 +43,9 @@ TEST_CASE("a scalar load's result may be read after lgkmcnt(0) only") {
   CHECK_THAT(text, ContainsSubstring("v_mov_b32_e32 v1, s4"));
   CHECK(outcome(settings, kBegin + "v_mov_b32 v1, s4").empty());
   // Scalar loads return in any order: only the count of zero tells anything.
-  CHECK_THAT(outcome(settings, "s_load_dword s4, s[0:1], 0x0\n s_load_dword s5, s[0:1], 0x4\n s_waitcnt lgkmcnt(1)\n"
-                               "s_add_u32 s4, s4, 1"),
+  CHECK_THAT(outcome(settings,
+                     "s_load_dword s4, s[0:1], 0x0\n s_load_dword s5, s[0:1], 0x4\n s_waitcnt lgkmcnt(1)\n"
+                     "s_add_u32 s4, s4, 1"),
              ContainsSubstring("reads s4"));
 }
 
@@ -53,13 +54,15 @@ TEST_CASE("vector loads come in the order of issue, and vmcnt says how many are 
   const std::string loads = kBegin + "global_load_dword v2, v1, s[4:5]\n global_load_dword v3, v1, s[4:5] offset:4\n";
   CHECK_THAT(outcome(settings, loads + "v_add_u32 v4, v2, v2"), ContainsSubstring("reads v2"));
   CHECK(outcome(settings, loads + "s_waitcnt vmcnt(1)\n v_add_u32 v4, v2, v2").empty());
-  CHECK_THAT(outcome(settings, loads + "s_waitcnt vmcnt(1)\n v_add_u32 v4, v3, v3"), ContainsSubstring("no s_waitcnt vmcnt"));
+  CHECK_THAT(outcome(settings, loads + "s_waitcnt vmcnt(1)\n v_add_u32 v4, v3, v3"),
+             ContainsSubstring("no s_waitcnt vmcnt"));
   CHECK(outcome(settings, loads + "s_waitcnt vmcnt(0)\n v_add_u32 v4, v2, v3").empty());
   CHECK_THAT(outcome(settings, loads + "v_mov_b32 v3, 0"), ContainsSubstring("writes v3"));
   // A later load of the same kind can't come first.
   CHECK(outcome(settings, loads + "global_load_dword v3, v1, s[4:5]").empty());
   // Stores count too.
-  CHECK(outcome(settings, loads + "global_store_dword v1, v1, s[4:5]\n s_waitcnt vmcnt(1)\n v_add_u32 v4, v2, v3").empty());
+  CHECK(outcome(settings, loads + "global_store_dword v1, v1, s[4:5]\n s_waitcnt vmcnt(1)\n v_add_u32 v4, v2, v3")
+            .empty());
 }
 
 TEST_CASE("LDS results come in order, whatever vector memory does") {
@@ -115,7 +118,8 @@ TEST_CASE("MFMAs forward a whole accumulator, but not a part of it, nor to A and
              ContainsSubstring("an MFMA reads another's v8 after 0 wait states, where 8 are needed"));
   CHECK_THAT(outcome(settings, first + "v_mfma_f32_16x16x16_bf16 v[12:15], v[2:3], v[4:5], v[10:13]"),
              ContainsSubstring("an MFMA reads another's v10"));
-  CHECK_THAT(outcome(settings, "v_mov_b32 v2, 0\n" + first), ContainsSubstring("an MFMA reads a vector instruction's v2"));
+  CHECK_THAT(outcome(settings, "v_mov_b32 v2, 0\n" + first),
+             ContainsSubstring("an MFMA reads a vector instruction's v2"));
   CHECK(outcome(settings, "v_mov_b32 v2, 0\n s_nop 1\n" + first).empty());
 }
 
@@ -123,14 +127,16 @@ TEST_CASE("addresses and stored values must not depend on registers never writte
   const Settings settings = checking(&Checks::registers);
   CHECK_THAT(outcome(settings, kBegin + "global_store_dword v1, v9, s[4:5]"),
              ContainsSubstring("reads v9 of lane 0, which depends on a register that was never written"));
-  CHECK_THAT(outcome(settings, kBegin + "v_add_u32 v8, v9, v1\n v_mul_lo_u32 v7, v8, v8\n global_store_dword v1, v7, s[4:5]"),
-             ContainsSubstring("reads v7"));
+  CHECK_THAT(
+      outcome(settings, kBegin + "v_add_u32 v8, v9, v1\n v_mul_lo_u32 v7, v8, v8\n global_store_dword v1, v7, s[4:5]"),
+      ContainsSubstring("reads v7"));
   CHECK(outcome(settings, kBegin + "v_mov_b32 v9, 1\n global_store_dword v1, v9, s[4:5]").empty());
   const std::string half = kBegin + "s_mov_b64 exec, 0xff\n v_mov_b32 v9, 1\n";
   CHECK(outcome(settings, half + "global_store_dword v1, v9, s[4:5]").empty());
   CHECK_THAT(outcome(settings, half + "s_mov_b64 exec, -1\n global_store_dword v1, v9, s[4:5]"),
              ContainsSubstring("reads v9 of lane 8"));
-  CHECK_THAT(outcome(settings, "s_load_dword s4, s[20:21], 0x0"), ContainsSubstring("reads s[20:21], which was never written"));
+  CHECK_THAT(outcome(settings, "s_load_dword s4, s[20:21], 0x0"),
+             ContainsSubstring("reads s[20:21], which was never written"));
 }
 
 TEST_CASE("memory that nobody wrote must not be loaded") {
@@ -140,7 +146,8 @@ TEST_CASE("memory that nobody wrote must not be loaded") {
   const std::string text = outcome(settings, load, false);
   CHECK_THAT(text, ContainsSubstring("load of memory that was never written"));
   CHECK_THAT(text, ContainsSubstring("by lane 0: inside allocation"));
-  CHECK(outcome(settings, kBegin + "global_store_dword v1, v0, s[4:5]\n s_waitcnt vmcnt(0)\n global_load_dword v2, v1, s[4:5]",
+  CHECK(outcome(settings,
+                kBegin + "global_store_dword v1, v0, s[4:5]\n s_waitcnt vmcnt(0)\n global_load_dword v2, v1, s[4:5]",
                 false)
             .empty());
   CHECK_THAT(outcome(settings, kBegin + "s_load_dword s6, s[4:5], 0x0", false), ContainsSubstring("never written"));
@@ -150,14 +157,16 @@ TEST_CASE("an MFMA must run under a full EXEC") {
   const Settings settings = checking(&Checks::exec);
   const std::string matrix = "v_mfma_f32_16x16x16_bf16 v[8:11], v[2:3], v[4:5], 0\n";
   CHECK(outcome(settings, matrix).empty());
-  CHECK_THAT(outcome(settings, "s_mov_b64 exec, 1\n" + matrix), ContainsSubstring("an MFMA under EXEC 0x0000000000000001"));
+  CHECK_THAT(outcome(settings, "s_mov_b64 exec, 1\n" + matrix),
+             ContainsSubstring("an MFMA under EXEC 0x0000000000000001"));
 }
 
 TEST_CASE("a buffer descriptor must be one") {
   const Settings settings = checking(&Checks::buffers);
   const auto load_with = [&](u32 format) {
     return outcome(settings, kBegin + fmt::format("s_mov_b32 s6, 1024\n s_mov_b32 s7, {:#x}\n"
-                                                  "buffer_load_dword v2, v1, s[4:7], 0 offen", format));
+                                                  "buffer_load_dword v2, v1, s[4:7], 0 offen",
+                                                  format));
   };
   CHECK(load_with(0x00027000).empty());
   CHECK_THAT(load_with(0), ContainsSubstring("data format 0"));
@@ -169,7 +178,8 @@ TEST_CASE("checks are chosen by name") {
   CHECK(parse_checks("waits,races", checks));
   CHECK((checks.waits && checks.races && !checks.hazards && !checks.memory));
   CHECK(parse_checks("all", checks));
-  CHECK((checks.registers && checks.memory && checks.waits && checks.hazards && checks.exec && checks.buffers && checks.races));
+  CHECK((checks.registers && checks.memory && checks.waits && checks.hazards && checks.exec && checks.buffers &&
+         checks.races));
   CHECK(parse_checks("none", checks));
   CHECK_FALSE(checks.any());
   CHECK_FALSE(parse_checks("waits,race", checks));

@@ -19,10 +19,10 @@ inline constexpr Apart kEveryApart[] = {Apart::kSameCu, Apart::kSameXcd, Apart::
 /// What LLVM's AMDGPU memory model makes of release and acquire at one scope.
 struct ScopeCode {
   std::string name;
-  std::string bits;        ///< of a store or load
-  std::string atomic_bits; ///< of a read-modify-write
-  std::string write_back;  ///< before the wait of a release
-  std::string invalidate;  ///< behind the wait of an acquire
+  std::string bits;         ///< of a store or load
+  std::string atomic_bits;  ///< of a read-modify-write
+  std::string write_back;   ///< before the wait of a release
+  std::string invalidate;   ///< behind the wait of an acquire
 };
 const ScopeCode& workgroup_scope();
 const ScopeCode& agent_scope();
@@ -54,6 +54,7 @@ struct Litmus {
 std::map<Outcome, std::uint32_t> outcomes(const Litmus& litmus, std::uint32_t seeds);
 
 /// How often `wanted` held.
-std::uint32_t count(const std::map<Outcome, std::uint32_t>& outcomes, const std::function<bool(const Outcome&)>& wanted);
+std::uint32_t count(const std::map<Outcome, std::uint32_t>& outcomes,
+                    const std::function<bool(const Outcome&)>& wanted);
 
 }  // namespace monojit::emulator::test

@@ -1,9 +1,9 @@
 // What the weak memory mode allows and what it never shows: litmus tests over scopes and placements.
+#include "tests/emulator/litmus.h"
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
-
-#include "tests/emulator/litmus.h"
 
 namespace monojit::emulator::test {
 namespace {
@@ -25,7 +25,9 @@ const char* name_of(Apart apart) {
 }
 
 // r0..r3 of wave w stand at 4 * w.
-std::uint32_t result(const Outcome& outcome, std::size_t wave, std::size_t number) { return outcome[4 * wave + number]; }
+std::uint32_t result(const Outcome& outcome, std::size_t wave, std::size_t number) {
+  return outcome[4 * wave + number];
+}
 
 /// Message passing: data in x, flag in y. Each piece may be left out.
 struct MessagePassing {
@@ -37,7 +39,10 @@ struct MessagePassing {
   std::string invalidate;
 
   explicit MessagePassing(const ScopeCode& scope)
-      : write_back(scope.write_back), flag_store_bits(scope.bits), flag_load_bits(scope.bits), invalidate(scope.invalidate) {}
+      : write_back(scope.write_back),
+        flag_store_bits(scope.bits),
+        flag_load_bits(scope.bits),
+        invalidate(scope.invalidate) {}
 
   [[nodiscard]] std::vector<std::string> waves() const {
     return {store('x', 1) + write_back + producer_wait + store('y', 1, flag_store_bits),
@@ -51,8 +56,8 @@ bool gave_up(const Outcome& outcome) { return result(outcome, 1, 3) == 1; }
 TEST_CASE("data behind a released and acquired flag are never stale, however far apart the waves are") {
   const Apart apart = GENERATE(from_range(kEveryApart));
   for (const ScopeCode* scope : {&workgroup_scope(), &agent_scope(), &system_scope()}) {
-    const bool wide_enough = scope->bits.size() >= scope_for(apart).bits.size() &&
-                             (apart == Apart::kSameCu || scope != &workgroup_scope());
+    const bool wide_enough =
+        scope->bits.size() >= scope_for(apart).bits.size() && (apart == Apart::kSameCu || scope != &workgroup_scope());
     if (!wide_enough) continue;
     const auto seen = outcomes({.waves = MessagePassing(*scope).waves(), .apart = apart}, kSeeds);
     INFO(name_of(apart) << ", " << scope->name << " scope");
@@ -191,7 +196,8 @@ TEST_CASE("coherence: a wave sees its own stores in order, and the last one stay
   const ScopeCode none{};
   for (const ScopeCode* scope : {&none, &workgroup_scope(), &agent_scope(), &system_scope()}) {
     const Litmus litmus{.waves = {store('x', 1, scope->bits) + load(0, 'x', scope->bits) + store('x', 2, scope->bits) +
-                                      store('x', 3, scope->bits) + load(1, 'x', scope->bits) + kWait + load(2, 'x') + kWait,
+                                      store('x', 3, scope->bits) + load(1, 'x', scope->bits) + kWait + load(2, 'x') +
+                                      kWait,
                                   ""}};
     INFO("scope " << scope->name);
     CHECK(count(outcomes(litmus, kSeeds), [](const Outcome& outcome) {
@@ -209,8 +215,8 @@ TEST_CASE("release sequence: a read-modify-write between release and acquire kee
     return result(outcome, 2, 3) == 0 && result(outcome, 2, 0) == 0;
   };
   INFO(name_of(apart));
-  const auto seen = outcomes({.waves = {store('x', 1) + release(scope) + store('y', 1, scope.bits), link, reader}, .apart = apart},
-                             kSeeds);
+  const auto seen = outcomes(
+      {.waves = {store('x', 1) + release(scope) + store('y', 1, scope.bits), link, reader}, .apart = apart}, kSeeds);
   CHECK(count(seen, stale_reader) == 0);
   CHECK(count(seen, [](const Outcome& outcome) { return result(outcome, 2, 3) == 1; }) == 0);
   const auto unreleased =

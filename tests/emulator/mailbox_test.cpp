@@ -14,9 +14,9 @@ using ir::CachePolicy;
 using ir::Int32;
 
 constexpr std::uint32_t kSeeds = 200;
-constexpr int kWords = 64;      // one a lane
-constexpr int kFlagAt = 4096;   // bytes from the data
-constexpr int kValue = 1000;    // plus the lane
+constexpr int kWords = 64;     // one a lane
+constexpr int kFlagAt = 4096;  // bytes from the data
+constexpr int kValue = 1000;   // plus the lane
 constexpr ir::ArgumentSpec kArguments[] = {{.name = "mailbox", .alignment = 4}, {.name = "out", .alignment = 4}};
 
 /// The pieces of the hand-off.

@@ -1,4 +1,5 @@
-// The race detector: hand-offs as the memory model wants them pass, and each missing part of one is named, on both sides.
+// The race detector: hand-offs as the memory model wants them pass, and each missing part of one is named, on both
+// sides.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <fmt/format.h>
@@ -37,7 +38,8 @@ struct HandOff {
 };
 
 std::string outcome(const HandOff& parts) {
-  return outcome(fmt::format(R"(
+  return outcome(
+      fmt::format(R"(
   s_load_dwordx2 s[4:5], s[0:1], 0x0
   v_mov_b32 v1, 0
   v_mov_b32 v2, 1
@@ -59,9 +61,8 @@ taker:
   {}
   global_load_dword v4, v1, s[4:5]
 )",
-                             parts.write_back, parts.wait_for_data, parts.store_scope, parts.load_scope,
-                             parts.invalidate),
-                 {.grid = {2, 1, 1}});
+                  parts.write_back, parts.wait_for_data, parts.store_scope, parts.load_scope, parts.invalidate),
+      {.grid = {2, 1, 1}});
 }
 
 TEST_CASE("a hand-off with all its parts is no race") { CHECK(outcome(HandOff{}).empty()); }
@@ -80,7 +81,8 @@ TEST_CASE("a race names both accesses: kernel, workgroup, wave, lane, instructio
   INFO(text);
   CHECK_THAT(text, ContainsSubstring("kernel racer: data race at 0x"));
   CHECK_THAT(text, ContainsSubstring("inside allocation"));
-  CHECK_THAT(text, ContainsSubstring("write by lane 0 of wave 0 of workgroup (0, 0, 0), kernel racer, device 0, XCD 0"));
+  CHECK_THAT(text,
+             ContainsSubstring("write by lane 0 of wave 0 of workgroup (0, 0, 0), kernel racer, device 0, XCD 0"));
   CHECK_THAT(text, ContainsSubstring("read by lane 0 of wave 0 of workgroup (1, 0, 0), kernel racer, device 0, XCD 1"));
   CHECK_THAT(text, ContainsSubstring("global_store_dword v1, v2, s[4:5]"));
   CHECK_THAT(text, ContainsSubstring("global_load_dword v4, v1, s[4:5]"));

@@ -30,7 +30,6 @@ struct ScalarCase {
   std::function<ScalarOutcome(const ScalarInputs&)> expected;
 };
 
-
 void check_scalar_cases(std::span<const ScalarCase> cases);
 
 inline ScalarOutcome nonzero(std::uint64_t value) { return {value, value != 0}; }

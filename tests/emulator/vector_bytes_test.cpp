@@ -62,8 +62,7 @@ TEST_CASE("sums of byte distances") {
          return u(std::abs(half(l.a, 0, false) - half(l.b, 0, false)) +
                   std::abs(half(l.a, 1, false) - half(l.b, 1, false)) + uc(l));
        }},
-      {"v_msad_u8 v10, v2, v4, v6", Match::kBits32,
-       [](const Lane& l) { return u(distances(l.a, l.b, true) + uc(l)); }},
+      {"v_msad_u8 v10, v2, v4, v6", Match::kBits32, [](const Lane& l) { return u(distances(l.a, l.b, true) + uc(l)); }},
       {"v_qsad_pk_u16_u8 v[10:11], v[2:3], v4, v[6:7]", Match::kBits64,
        [](const Lane& l) { return windows(l, false, false); }},
       {"v_qsad_pk_u16_u8 v[10:11], v[2:3], v4, v[6:7] clamp", Match::kBits64,
@@ -200,8 +199,7 @@ TEST_CASE("clamped integers saturate") {
          };
          return u(sum(0) | sum(1) << 16);
        }},
-      {"v_max_i32_e64 v10, v2, v4", Match::kBits32,
-       [](const Lane& l) { return u(std::max(s(l.a32()), s(l.b32()))); }},
+      {"v_max_i32_e64 v10, v2, v4", Match::kBits32, [](const Lane& l) { return u(std::max(s(l.a32()), s(l.b32()))); }},
   };
   check_lane_cases(cases, Values::kIntegers);
 }

@@ -31,11 +31,11 @@ constexpr Relation kIntegerRelations[] = {
 };
 
 constexpr Relation kFloatRelations[] = {
-    {"f", false, false, false, false},  {"lt", true, false, false, false}, {"eq", false, true, false, false},
-    {"le", true, true, false, false},   {"gt", false, false, true, false}, {"lg", true, false, true, false},
-    {"ge", false, true, true, false},   {"o", true, true, true, false},    {"u", false, false, false, true},
-    {"nge", true, false, false, true},  {"nlg", false, true, false, true}, {"ngt", true, true, false, true},
-    {"nle", false, false, true, true},  {"neq", true, false, true, true},  {"nlt", false, true, true, true},
+    {"f", false, false, false, false}, {"lt", true, false, false, false}, {"eq", false, true, false, false},
+    {"le", true, true, false, false},  {"gt", false, false, true, false}, {"lg", true, false, true, false},
+    {"ge", false, true, true, false},  {"o", true, true, true, false},    {"u", false, false, false, true},
+    {"nge", true, false, false, true}, {"nlg", false, true, false, true}, {"ngt", true, true, false, true},
+    {"nle", false, false, true, true}, {"neq", true, false, true, true},  {"nlt", false, true, true, true},
     {"tru", true, true, true, true},
 };
 
@@ -51,9 +51,11 @@ std::vector<LaneCase> comparisons(std::span<const Relation> relations, const std
   std::vector<LaneCase> cases;
   for (const Relation& relation : relations) {
     const auto expected = [=](const Lane& l) { return relation.holds(order(l)) ? 1 : 0; };
-    cases.push_back({fmt::format("v_cmp_{}_{}_e64 s[22:23], {}", relation.name, type, sources), Match::kMask, expected});
-    cases.push_back({fmt::format("v_cmpx_{}_{}_e64 s[18:19], {}\n  s_mov_b64 s[22:23], exec", relation.name, type, sources),
-                     Match::kMask, expected});
+    cases.push_back(
+        {fmt::format("v_cmp_{}_{}_e64 s[22:23], {}", relation.name, type, sources), Match::kMask, expected});
+    cases.push_back(
+        {fmt::format("v_cmpx_{}_{}_e64 s[18:19], {}\n  s_mov_b64 s[22:23], exec", relation.name, type, sources),
+         Match::kMask, expected});
   }
   return cases;
 }

@@ -72,9 +72,7 @@ TEST_CASE("f32 becomes integers") {
 TEST_CASE("integers are packed with saturation") {
   const LaneCase cases[] = {
       {"v_cvt_pk_i16_i32 v10, v2, v4", Match::kBits32,
-       [](const Lane& l) {
-         return pack(limited(s(l.a32()), -0x8000, 0x7fff), limited(s(l.b32()), -0x8000, 0x7fff));
-       }},
+       [](const Lane& l) { return pack(limited(s(l.a32()), -0x8000, 0x7fff), limited(s(l.b32()), -0x8000, 0x7fff)); }},
       {"v_cvt_pk_u16_u32 v10, v2, v4", Match::kBits32,
        [](const Lane& l) { return pack(limited(l.a32(), 0, 0xffff), limited(l.b32(), 0, 0xffff)); }},
       {"v_prng_b32 v10, v2", Match::kBits32,

@@ -93,12 +93,14 @@ TEST_CASE("the segments of 2/pi add up to it") {
   // Sums of the first segments, times pi/2: 1 up to the host's own precision.
   Device device;
   const auto out = device.allocate<double>(3);
-  std::string body = "  s_load_dwordx2 s[4:5], s[0:1], 0x0\n  v_mov_b32 v1, 0\n  v_mov_b32 v2, 0\n  v_mov_b32 v3, 0x3ff00000\n";
+  std::string body =
+      "  s_load_dwordx2 s[4:5], s[0:1], 0x0\n  v_mov_b32 v1, 0\n  v_mov_b32 v2, 0\n  v_mov_b32 v3, 0x3ff00000\n";
   for (int segment = 0; segment < 3; ++segment)
     body += fmt::format("  v_trig_preop_f64 v[{0}:{1}], v[2:3], {2}\n", 4 + 2 * segment, 5 + 2 * segment, segment);
   body += "  s_waitcnt lgkmcnt(0)\n";
   for (int segment = 0; segment < 3; ++segment)
-    body += fmt::format("  global_store_dwordx2 v1, v[{0}:{1}], s[4:5] offset:{2}\n", 4 + 2 * segment, 5 + 2 * segment, 8 * segment);
+    body += fmt::format("  global_store_dwordx2 v1, v[{0}:{1}], s[4:5] offset:{2}\n", 4 + 2 * segment, 5 + 2 * segment,
+                        8 * segment);
   device.run({.body = body}, {.block = {1, 1, 1}}, {out.address()});
   const long double half_pi = 1.57079632679489661923132169163975144L;
   const long double sum = static_cast<long double>(out[0]) + out[1] + out[2];

@@ -41,7 +41,8 @@ uint64_t median(uint64_t x, uint64_t y, uint64_t z) {
 }
 
 /// The packed form of a row: v10 = both halves.
-LaneCase packed(const std::string& text, const std::function<uint64_t(uint64_t, uint64_t, uint64_t)>& half, bool upper) {
+LaneCase packed(const std::string& text, const std::function<uint64_t(uint64_t, uint64_t, uint64_t)>& half,
+                bool upper) {
   const unsigned shift = upper ? 16 : 0;
   return {text + fmt::format("\n  v_bfe_u32 v10, v10, {}, 16", shift), Match::kHalf,
           [=](const Lane& l) { return half(l.a >> shift & 0xffff, l.b >> shift & 0xffff, l.c >> shift & 0xffff); }};

@@ -21,7 +21,8 @@ constexpr uint32_t kDefaultMode = 0x3f0;  // nearest, denormals kept, DX10_CLAMP
 /// Runs an instruction under other low ten bits of MODE.
 std::string under(uint32_t mode, const std::string& text) {
   return fmt::format(
-      "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 10), {:#x}\n  {}\n  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 10), {:#x}",
+      "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 10), {:#x}\n  {}\n  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 10), "
+      "{:#x}",
       mode, text, kDefaultMode);
 }
 
@@ -141,19 +142,21 @@ TEST_CASE("f32 becomes f16 as MODE says") {
   for (uint32_t round = 0; round < 4; ++round) {
     cases.push_back({under(mode_of_halves(round), "v_cvt_f16_f32 v10, v2"), Match::kHalf,
                      [=](const Lane& l) { return half_code(half_of(f(l.a), round)); }});
-    cases.push_back({under(mode_of_halves(round), "v_fma_mixlo_f16 v10, v2, 1.0, 0 op_sel_hi:[0,0,0]\n  v_and_b32 v10, "
-                                                  "0xffff, v10"),
+    cases.push_back({under(mode_of_halves(round),
+                           "v_fma_mixlo_f16 v10, v2, 1.0, 0 op_sel_hi:[0,0,0]\n  v_and_b32 v10, "
+                           "0xffff, v10"),
                      Match::kHalf, [=](const Lane& l) { return half_code(half_of(f(l.a) + 0.0f, round)); }});
   }
   cases.push_back({under(mode_of_halves(0, 0), "v_cvt_f16_f32 v10, v2"), Match::kHalf,
                    [](const Lane& l) { return half_code(flushed_half(half_of(f(l.a), 0))); }});
-  cases.push_back({"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 1\n  v_cvt_f16_f32 v10, v2\n"
-                   "  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 0",
-                   Match::kHalf, [](const Lane& l) {
-                     const double x = half_of(f(l.a), 0);
-                     const bool overflow = std::isinf(x) && !std::isinf(f(l.a));
-                     return half_code(overflow ? std::copysign(65504.0, x) : x);
-                   }});
+  cases.push_back(
+      {"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 1\n  v_cvt_f16_f32 v10, v2\n"
+       "  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 23, 1), 0",
+       Match::kHalf, [](const Lane& l) {
+         const double x = half_of(f(l.a), 0);
+         const bool overflow = std::isinf(x) && !std::isinf(f(l.a));
+         return half_code(overflow ? std::copysign(65504.0, x) : x);
+       }});
   check_lane_cases(cases, Values::kFloats);
 }
 
@@ -163,13 +166,15 @@ TEST_CASE("f32 arithmetic rounds as MODE says") {
     const auto add = [&](const char* text, auto expected) {
       cases.push_back({under(mode_of_singles(round), text), Match::kFloat32, expected});
     };
-    add("v_add_f32 v10, v2, v4",
-        [=](const Lane& l) { return bits(rounding(round, [](float x, float y, float) { return x + y; }, f(l.a), f(l.b))); });
-    add("v_mul_f32 v10, v2, v4",
-        [=](const Lane& l) { return bits(rounding(round, [](float x, float y, float) { return x * y; }, f(l.a), f(l.b))); });
-    add("v_fma_f32 v10, v2, v4, v6",
-        [=](const Lane& l) { return bits(rounding(
-              round, [](float x, float y, float z) { return std::fma(x, y, z); }, f(l.a), f(l.b), f(l.c))); });
+    add("v_add_f32 v10, v2, v4", [=](const Lane& l) {
+      return bits(rounding(round, [](float x, float y, float) { return x + y; }, f(l.a), f(l.b)));
+    });
+    add("v_mul_f32 v10, v2, v4", [=](const Lane& l) {
+      return bits(rounding(round, [](float x, float y, float) { return x * y; }, f(l.a), f(l.b)));
+    });
+    add("v_fma_f32 v10, v2, v4, v6", [=](const Lane& l) {
+      return bits(rounding(round, [](float x, float y, float z) { return std::fma(x, y, z); }, f(l.a), f(l.b), f(l.c)));
+    });
     add("v_cvt_f32_i32 v10, v2", [=](const Lane& l) {
       const volatile std::int32_t integer = s(l.a32());
       return bits(rounding(round, [&](float, float, float) { return static_cast<float>(integer); }, 0.0f));
@@ -184,11 +189,12 @@ TEST_CASE("f64 arithmetic rounds as MODE says") {
     const auto add = [&](const char* text, auto expected) {
       cases.push_back({under(mode_of_halves(round), text), Match::kFloat64, expected});
     };
-    add("v_add_f64 v[10:11], v[2:3], v[4:5]",
-        [=](const Lane& l) { return bits(rounding(round, [](double x, double y, double) { return x + y; }, d(l.a), d(l.b))); });
+    add("v_add_f64 v[10:11], v[2:3], v[4:5]", [=](const Lane& l) {
+      return bits(rounding(round, [](double x, double y, double) { return x + y; }, d(l.a), d(l.b)));
+    });
     add("v_fma_f64 v[10:11], v[2:3], v[4:5], v[6:7]", [=](const Lane& l) {
-      return bits(rounding(
-          round, [](double x, double y, double z) { return std::fma(x, y, z); }, d(l.a), d(l.b), d(l.c)));
+      return bits(
+          rounding(round, [](double x, double y, double z) { return std::fma(x, y, z); }, d(l.a), d(l.b), d(l.c)));
     });
   }
   check_lane_cases(cases, Values::kDoubles);
@@ -229,8 +235,7 @@ TEST_CASE("f32 operations without host instructions flush denormals and obey the
          const auto signalling = [](float value) { return std::isnan(value) && (bits(value) & 0x400000) == 0; };
          // min3 of the two, which a signalling NaN makes a quiet one, and zero
          if (signalling(f(l.a)) || signalling(f(l.b))) return bits(0.0f);
-         if (std::isnan(x) || std::isnan(y))
-           return extreme(static_cast<float>(f(extreme(x, y, false))), 0.0f, false);
+         if (std::isnan(x) || std::isnan(y)) return extreme(static_cast<float>(f(extreme(x, y, false))), 0.0f, false);
          const float low = f(extreme(x, y, false)), high = f(extreme(x, y, true));
          return extreme(low, f(extreme(high, 0.0f, false)), true);
        }},

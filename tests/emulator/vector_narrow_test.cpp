@@ -29,7 +29,8 @@ struct Narrow {
   }
   [[nodiscard]] double value(uint32_t code) const {
     const uint32_t size = code & (sign() - 1);
-    const double x = size > largest ? (has_nan && size == overflow && mantissa_bits == 2 ? INFINITY : NAN) : magnitude(size);
+    const double x =
+        size > largest ? (has_nan && size == overflow && mantissa_bits == 2 ? INFINITY : NAN) : magnitude(size);
     return (code & sign()) != 0 ? -x : x;
   }
   [[nodiscard]] uint32_t code(double x) const {
@@ -92,9 +93,8 @@ TEST_CASE("f32 pairs become 8-bit and 4-bit numbers with a scale") {
     cases.push_back({fmt::format("v_cvt_scalef32_pk_{}_f32 v10, v2, v4, 2.0 op_sel:[0,0,0,1]", to.name), Match::kBits32,
                      [=](const Lane& l) { return high_half(kOldResult, codes(to, f(l.a), f(l.b), 0x40000000)); }});
   }
-  cases.push_back({"v_cvt_scalef32_pk_fp4_f32 v10, v2, v4, v6 op_sel:[0,0,1,0]", Match::kBits32, [](const Lane& l) {
-                     return (kOldResult & ~0xff00u) | codes(kFp4, f(l.a), f(l.b), l.c32()) << 8;
-                   }});
+  cases.push_back({"v_cvt_scalef32_pk_fp4_f32 v10, v2, v4, v6 op_sel:[0,0,1,0]", Match::kBits32,
+                   [](const Lane& l) { return (kOldResult & ~0xff00u) | codes(kFp4, f(l.a), f(l.b), l.c32()) << 8; }});
   check_lane_cases(cases, Values::kFloats);
 }
 
@@ -103,11 +103,11 @@ TEST_CASE("f16 and bf16 pairs become 8-bit and 4-bit numbers with a scale") {
   for (const Wide& from : {kHalf, kBrain}) {
     for (const Narrow& to : {kFp8, kBf8, kFp4}) {
       const bool nibbles = to.mantissa_bits == 1;
-      cases.push_back({fmt::format("v_cvt_scalef32_pk_{}_{} v10, v2, v6", to.name, from.name), Match::kBits32,
-                       [=](const Lane& l) {
-                         const uint32_t both = codes(to, from.widen(l.a & 0xffff), from.widen(l.a >> 16 & 0xffff), l.c32());
-                         return nibbles ? (kOldResult & ~0xffu) | both : low_half(kOldResult, both);
-                       }});
+      cases.push_back(
+          {fmt::format("v_cvt_scalef32_pk_{}_{} v10, v2, v6", to.name, from.name), Match::kBits32, [=](const Lane& l) {
+             const uint32_t both = codes(to, from.widen(l.a & 0xffff), from.widen(l.a >> 16 & 0xffff), l.c32());
+             return nibbles ? (kOldResult & ~0xffu) | both : low_half(kOldResult, both);
+           }});
     }
   }
   check_lane_cases(cases, Values::kHalves);
@@ -121,10 +121,11 @@ TEST_CASE("8-bit and 4-bit numbers become f32, f16 and bf16 with a scale") {
     };
     cases.push_back({fmt::format("v_cvt_scalef32_f32_{} v10, v2, v4 op_sel:[1,1]", from.name), Match::kFloat32,
                      [=](const Lane& l) { return bits(static_cast<float>(value(l, 3))); }});
-    cases.push_back({fmt::format("v_cvt_scalef32_f16_{} v10, v2, v4 op_sel:[1,0]\n  v_and_b32 v10, 0xffff, v10", from.name),
-                     Match::kHalf, [=](const Lane& l) { return half_code(value(l, 1)); }});
-    cases.push_back({fmt::format("v_cvt_scalef32_pk_f32_{} v[10:11], v2, v4 op_sel:[1,0]", from.name), Match::kFloatPair,
-                     [=](const Lane& l) {
+    cases.push_back(
+        {fmt::format("v_cvt_scalef32_f16_{} v10, v2, v4 op_sel:[1,0]\n  v_and_b32 v10, 0xffff, v10", from.name),
+         Match::kHalf, [=](const Lane& l) { return half_code(value(l, 1)); }});
+    cases.push_back({fmt::format("v_cvt_scalef32_pk_f32_{} v[10:11], v2, v4 op_sel:[1,0]", from.name),
+                     Match::kFloatPair, [=](const Lane& l) {
                        return bits(static_cast<float>(value(l, 2))) | bits(static_cast<float>(value(l, 3))) << 32;
                      }});
     cases.push_back({fmt::format("v_cvt_scalef32_pk_f16_{} v10, v2, v4\n  v_lshrrev_b32 v10, 16, v10", from.name),
@@ -166,12 +167,13 @@ TEST_CASE("blocks of 32 numbers become 6-bit ones and come back") {
     }
     std::string widen;
     for (int i = 0; i < 6; ++i) widen += fmt::format("v_mov_b32 v{}, v2\n  ", 12 + i);
-    widen += fmt::format("v_cvt_scalef32_pk32_f32_{} v[20:51], v[12:17], v4\n  v_mov_b32 v10, v21\n  v_mov_b32 v11, v51",
-                         format.name);
+    widen += fmt::format(
+        "v_cvt_scalef32_pk32_f32_{} v[20:51], v[12:17], v4\n  v_mov_b32 v10, v21\n  v_mov_b32 v11, v51", format.name);
     cases.push_back({widen, Match::kFloatPair, [=](const Lane& l) {
                        const uint32_t word = l.a32();
                        const double scale = scale_of(l.b32());
-                       const double second = format.value(word >> 6 & 63) * scale, last = format.value(word >> 26) * scale;
+                       const double second = format.value(word >> 6 & 63) * scale,
+                                    last = format.value(word >> 26) * scale;
                        return bits(static_cast<float>(second)) | bits(static_cast<float>(last)) << 32;
                      }});
   }

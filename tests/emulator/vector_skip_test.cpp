@@ -16,7 +16,8 @@ std::vector<uint32_t> run(const std::string& text, u32 index) {
   Device device;
   const auto out = device.allocate<uint32_t>(kWords);
   std::string body = "  s_load_dwordx4 s[4:7], s[0:1], 0x0\n";
-  for (int i = 0; i < 8; ++i) body += fmt::format("  v_mov_b32 v{}, {}\n  s_movk_i32 s{}, {}\n", 20 + i, 100 + i, 40 + i, 200 + i);
+  for (int i = 0; i < 8; ++i)
+    body += fmt::format("  v_mov_b32 v{}, {}\n  s_movk_i32 s{}, {}\n", 20 + i, 100 + i, 40 + i, 200 + i);
   for (int i = 0; i < 4; ++i) body += fmt::format("  v_mov_b32 v{}, 0\n  s_mov_b32 s{}, 0\n", 10 + i, 20 + i);
   body += "  s_waitcnt lgkmcnt(0)\n" + text + R"(
   v_mov_b32 v1, 0

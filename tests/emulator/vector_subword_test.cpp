@@ -84,7 +84,8 @@ TEST_CASE("16-bit integers") {
        [=](const Lane& l) { return high_half(kOldResult, l.a + (l.b >> 16)); }},
       {"v_sub_i16 v10, v2, v4 clamp", Match::kBits32,
        [=](const Lane& l) {
-         return half(static_cast<uint64_t>(limited(field(l.a, 0, 16, true) - field(l.b, 0, 16, true), -0x8000, 0x7fff)));
+         return half(
+             static_cast<uint64_t>(limited(field(l.a, 0, 16, true) - field(l.b, 0, 16, true), -0x8000, 0x7fff)));
        }},
       {"v_pk_sub_i16 v10, v2, v4", Match::kBits32,
        [=](const Lane& l) { return half(l.a - l.b) | uint32_t{half((l.a32() >> 16) - (l.b32() >> 16))} << 16; }},

@@ -1,7 +1,7 @@
 #include "kernels/bench/peak/emit.h"
 
-#include "kernels/bench/peak/key.h"
 #include "kernels/bench/peak/emit_units.h"
+#include "kernels/bench/peak/key.h"
 
 namespace monojit::kernels::bench {
 

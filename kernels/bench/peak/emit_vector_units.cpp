@@ -1,8 +1,8 @@
 // Arithmetic of lanes, LDS and memory.
 #include <vector>
 
-#include "kernels/bench/peak/key.h"
 #include "kernels/bench/peak/emit_units.h"
+#include "kernels/bench/peak/key.h"
 
 namespace monojit::kernels::bench {
 

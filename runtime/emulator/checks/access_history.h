@@ -22,8 +22,8 @@ struct PastAccess {
   [[nodiscard]] bool exists() const { return time != 0; }
 };
 
-/// Who wrote a word last, and two of those that read it since: more readers than that push each other out, so that a race
-/// with one of them may go unseen, but none is invented.
+/// Who wrote a word last, and two of those that read it since: more readers than that push each other out, so that a
+/// race with one of them may go unseen, but none is invented.
 struct WordHistory {
   PastAccess write;
   std::array<PastAccess, 2> reads;

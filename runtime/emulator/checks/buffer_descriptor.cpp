@@ -4,8 +4,8 @@
 
 namespace monojit::emulator {
 
-// Word 0 and word 1 bits 15:0: base; word 1 bits 29:16: stride, bit 31: swizzle; word 2: num_records; word 3 bits 18:15: data
-// format, bit 23: add_tid_enable, bits 31:30: type.
+// Word 0 and word 1 bits 15:0: base; word 1 bits 29:16: stride, bit 31: swizzle; word 2: num_records; word 3 bits
+// 18:15: data format, bit 23: add_tid_enable, bits 31:30: type.
 std::optional<std::string> descriptor_problem(const u32 (&words)[4]) {
   const u64 base = u64{words[0]} | u64{words[1] & 0xffff} << 32;
   const u32 stride = words[1] >> 16 & 0x3fff;

@@ -5,8 +5,8 @@
 
 #include "runtime/emulator/checks/checks.h"
 #include "runtime/emulator/checks/race_detector.h"
-#include "runtime/emulator/memory/written_bytes.h"
 #include "runtime/emulator/memory/memory_model.h"
+#include "runtime/emulator/memory/written_bytes.h"
 
 namespace monojit::emulator {
 

@@ -6,8 +6,8 @@ namespace monojit::emulator {
 namespace {
 
 constexpr std::pair<std::string_view, bool Checks::*> kFields[] = {
-    {"buffers", &Checks::buffers}, {"exec", &Checks::exec},           {"hazards", &Checks::hazards},
-    {"memory", &Checks::memory},   {"races", &Checks::races},         {"registers", &Checks::registers},
+    {"buffers", &Checks::buffers}, {"exec", &Checks::exec},   {"hazards", &Checks::hazards},
+    {"memory", &Checks::memory},   {"races", &Checks::races}, {"registers", &Checks::registers},
     {"waits", &Checks::waits},
 };
 

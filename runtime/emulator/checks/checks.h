@@ -25,7 +25,8 @@ struct Checks {
   [[nodiscard]] bool any() const { return of_instructions() || of_memory(); }
 };
 
-inline constexpr std::string_view kCheckNames = "none, all, or a list of buffers, exec, hazards, memory, races, registers, waits";
+inline constexpr std::string_view kCheckNames =
+    "none, all, or a list of buffers, exec, hazards, memory, races, registers, waits";
 
 /// Reads "waits,races". False: some name does not exist.
 [[nodiscard]] bool parse_checks(std::string_view text, Checks& checks);

@@ -1,5 +1,6 @@
-// Registers that were never written hold what the wave before left there. They may be computed with (compilers do, where
-// a result is not used); what must not depend on them is an address, a stored value, or a scalar that memory is found by.
+// Registers that were never written hold what the wave before left there. They may be computed with (compilers do,
+// where a result is not used); what must not depend on them is an address, a stored value, or a scalar that memory is
+// found by.
 #pragma once
 
 #include <optional>

@@ -18,7 +18,7 @@ bool begins_with_any(std::string_view text, const std::string_view (&prefixes)[k
 
 InstructionKind kind_of(std::string_view name) {
   constexpr std::string_view kVectorMemory[] = {"buffer_", "tbuffer_", "global_", "scratch_"};
-  constexpr std::string_view kScalarMemory[] = {"s_load_",   "s_buffer_", "s_scratch_",  "s_store_",
+  constexpr std::string_view kScalarMemory[] = {"s_load_",   "s_buffer_", "s_scratch_",   "s_store_",
                                                 "s_memtime", "s_atomic_", "s_memrealtime"};
   if (name.starts_with("v_mfma_") || name.starts_with("v_smfmac_")) return InstructionKind::kMatrix;
   if (name == "v_nop") return InstructionKind::kNop;
@@ -33,9 +33,10 @@ InstructionKind kind_of(std::string_view name) {
   return name.starts_with("s_") ? InstructionKind::kScalar : InstructionKind::kOther;
 }
 
-/// Passes (of four cycles) of v_mfma_<result>_<m>x<n>x<k>[_<blocks>b]_<input>. Instructions of one tile size take equally long,
-/// whatever k, as narrower inputs are multiplied faster: 2, 4 and 8 for 4x4, 16x16 and 32x32, twice as long for several
-/// blocks (but 4x4's) and for f32 inputs; f64 has rates of its own, FP8 in the f8f6f4 forms takes twice as long as FP4.
+/// Passes (of four cycles) of v_mfma_<result>_<m>x<n>x<k>[_<blocks>b]_<input>. Instructions of one tile size take
+/// equally long, whatever k, as narrower inputs are multiplied faster: 2, 4 and 8 for 4x4, 16x16 and 32x32, twice as
+/// long for several blocks (but 4x4's) and for f32 inputs; f64 has rates of its own, FP8 in the f8f6f4 forms takes
+/// twice as long as FP4.
 u32 passes_of(const Instruction& in, Chip chip) {
   const std::string_view name = in.mnemonic;
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
@@ -61,10 +62,10 @@ MatrixFacts matrix_facts(const Instruction& in, Chip chip) {
   const std::size_t addend = name.starts_with("v_smfmac_") ? 0 : 3;
   if (addend < in.operands.size() && in.operands[addend].is_row()) {
     const Operand& operand = in.operands[addend];
-    facts.addend = RegisterUse{
-        .file = operand.kind == Operand::Kind::kVgpr ? RegisterUse::File::kVgpr : RegisterUse::File::kAgpr,
-        .first = static_cast<u16>(operand.index),
-        .count = static_cast<u16>(operand.count)};
+    facts.addend =
+        RegisterUse{.file = operand.kind == Operand::Kind::kVgpr ? RegisterUse::File::kVgpr : RegisterUse::File::kAgpr,
+                    .first = static_cast<u16>(operand.index),
+                    .count = static_cast<u16>(operand.count)};
   }
   return facts;
 }
@@ -75,8 +76,8 @@ u32 lds_access_bytes(std::string_view name) {
     std::string_view text;
     u32 bytes;
   };
-  constexpr Suffix kSuffixes[] = {{"b128", 16}, {"b96", 12}, {"64", 8}, {"u16", 2}, {"i16", 2}, {"b16", 2},
-                                  {"u8", 1},    {"i8", 1},   {"b8", 1}};
+  constexpr Suffix kSuffixes[] = {{"b128", 16}, {"b96", 12}, {"64", 8}, {"u16", 2}, {"i16", 2},
+                                  {"b16", 2},   {"u8", 1},   {"i8", 1}, {"b8", 1}};
   constexpr std::string_view kWhole[] = {"ds_pk_", "ds_append", "ds_consume"};
   if (begins_with_any(name, kWhole)) return 4;
   const std::size_t type = std::min(name.find("_d16"), name.size());
@@ -114,15 +115,16 @@ LdsFacts lds_facts(const Instruction& in) {
 }
 
 bool crosses_lanes(const Instruction& in) {
-  constexpr std::string_view kExchanges[] = {"v_readlane",  "v_readfirstlane", "v_writelane",
-                                             "v_permlane", "v_mov_b64_dpp", "v_swap"};
+  constexpr std::string_view kExchanges[] = {"v_readlane", "v_readfirstlane", "v_writelane",
+                                             "v_permlane", "v_mov_b64_dpp",   "v_swap"};
   return in.dpp || begins_with_any(in.mnemonic, kExchanges);
 }
 
 bool takes_undefined(std::string_view name) {
-  constexpr std::string_view kSelections[] = {"v_cndmask", "v_perm_",  "v_pack_", "v_cvt_pk", "v_cvt_sr", "v_cvt_scalef32",
-                                              "v_pk_",     "v_bfi_",   "v_bfe_",  "v_and_",   "v_or_",    "v_or3_",
-                                              "v_and_or_", "v_lshl_or", "v_alignb", "v_bitop3", "v_lshl", "v_lshr", "v_xor"};
+  constexpr std::string_view kSelections[] = {"v_cndmask",      "v_perm_", "v_pack_",   "v_cvt_pk",  "v_cvt_sr",
+                                              "v_cvt_scalef32", "v_pk_",   "v_bfi_",    "v_bfe_",    "v_and_",
+                                              "v_or_",          "v_or3_",  "v_and_or_", "v_lshl_or", "v_alignb",
+                                              "v_bitop3",       "v_lshl",  "v_lshr",    "v_xor"};
   return begins_with_any(name, kSelections);
 }
 
@@ -163,10 +165,10 @@ std::string register_name(RegisterUse::File file, u32 first, u32 count) {
   if (file == RegisterUse::File::kScalar && first >= kFlatScratchWord) {
     if (first == kM0Word) return "m0";
     if (first >= kTtmpWord && first < kM0Word) return fmt::format("ttmp{}", first - kTtmpWord);
-    const std::string_view pair = first >= kExecWord     ? "exec"sv
-                                  : first >= kVccWord     ? "vcc"sv
+    const std::string_view pair = first >= kExecWord        ? "exec"sv
+                                  : first >= kVccWord       ? "vcc"sv
                                   : first >= kXnackMaskWord ? "xnack_mask"sv
-                                                          : "flat_scratch"sv;
+                                                            : "flat_scratch"sv;
     return std::string(pair) + (count == 2 ? "" : first % 2 == 0 ? "_lo" : "_hi");
   }
   const char letter = file == RegisterUse::File::kVgpr ? 'v' : file == RegisterUse::File::kAgpr ? 'a' : 's';

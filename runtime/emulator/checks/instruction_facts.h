@@ -43,13 +43,13 @@ struct LdsFacts {
 
 struct InstructionFacts {
   InstructionKind kind = InstructionKind::kOther;
-  u32 wait_states = 1;  ///< that it takes itself
+  u32 wait_states = 1;     ///< that it takes itself
   u32 scalar_results = 0;  ///< what a scalar memory instruction adds to lgkmcnt
-  u32 vmcnt = 63;       ///< of s_waitcnt
+  u32 vmcnt = 63;          ///< of s_waitcnt
   u32 lgkmcnt = 15;
   bool dot = false;
-  bool crosses_lanes = false;      ///< a lane's result depends on other lanes
-  bool takes_undefined = false;    ///< gives a defined result from partly undefined sources, as packing does
+  bool crosses_lanes = false;    ///< a lane's result depends on other lanes
+  bool takes_undefined = false;  ///< gives a defined result from partly undefined sources, as packing does
   MatrixFacts matrix;
   LdsFacts lds;
   std::vector<RegisterUse> registers;

@@ -53,9 +53,9 @@ std::optional<MatrixHazards::Complaint> MatrixHazards::look(const Event& event, 
   if (event.at == 0) return std::nullopt;
   const u64 since = now_ - event.at - 1;
   if (since >= needed) return std::nullopt;
-  return Complaint{fmt::format("{} {} after {} wait states, where {} are needed", what, register_name(use.file, reg),
-                               since, needed),
-                   event.number};
+  return Complaint{
+      fmt::format("{} {} after {} wait states, where {} are needed", what, register_name(use.file, reg), since, needed),
+      event.number};
 }
 
 std::optional<MatrixHazards::Complaint> MatrixHazards::check(const InstructionFacts& facts, const RegisterUse& use,
@@ -80,7 +80,8 @@ std::optional<MatrixHazards::Complaint> MatrixHazards::check(const InstructionFa
 std::optional<MatrixHazards::Complaint> MatrixHazards::issue(const InstructionFacts& facts, u32 number) {
   if (facts.kind == InstructionKind::kMatrix) {
     const RegisterUse exec{.first = kExecWord, .count = 2};
-    if (auto found = look(exec_write_, kExecWriteToMatrix, exec, kExecWord, "an MFMA runs under a vector instruction's"))
+    if (auto found =
+            look(exec_write_, kExecWriteToMatrix, exec, kExecWord, "an MFMA runs under a vector instruction's"))
       return found;
   }
   for (const RegisterUse& use : facts.registers) {

@@ -1,6 +1,6 @@
-// Dependences around MFMAs that the chips leave to software: so many wait states (instructions, or s_nop's count) must lie
-// between the two. LLVM inserts them; assembly by hand may lack them. The figures are those of LLVM's hazard recogniser
-// for gfx942 and gfx950.
+// Dependences around MFMAs that the chips leave to software: so many wait states (instructions, or s_nop's count) must
+// lie between the two. LLVM inserts them; assembly by hand may lack them. The figures are those of LLVM's hazard
+// recogniser for gfx942 and gfx950.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,8 @@ class MatrixHazards {
 
   [[nodiscard]] u32 needed_by_matrix(const Event& write, const InstructionFacts& facts, const RegisterUse& use) const;
   [[nodiscard]] u32 needed_by_vector(const Event& write, const InstructionFacts& facts, bool written) const;
-  std::optional<Complaint> look(const Event& event, u32 needed, const RegisterUse& use, u32 reg, const char* what) const;
+  std::optional<Complaint> look(const Event& event, u32 needed, const RegisterUse& use, u32 reg,
+                                const char* what) const;
   std::optional<Complaint> check(const InstructionFacts& facts, const RegisterUse& use, u32 reg);
   void note(const InstructionFacts& facts, u32 number);
 

@@ -13,7 +13,8 @@ bool is_vector_memory(InstructionKind kind) {
   return kind == InstructionKind::kVectorMemory || kind == InstructionKind::kFlat;
 }
 
-/// Whether results of `kind` can't arrive before those that `mark` waits for, so that writing the register again is fine.
+/// Whether results of `kind` can't arrive before those that `mark` waits for, so that writing the register again is
+/// fine.
 bool in_order_behind(InstructionKind kind, bool from_vector, bool from_local, bool from_scalar) {
   if (from_scalar) return false;
   if (kind == InstructionKind::kVectorMemory) return from_vector && !from_local;
@@ -28,7 +29,7 @@ std::optional<PendingResults::Complaint> PendingResults::issue(const Instruction
       const Mark& mark = marks_.at(use.file, i);
       if (!pending(mark)) continue;
       const bool rewritten = (use.written || use.tied) && in_order_behind(facts.kind, mark.vector > vector_done_,
-                                                                         mark.local > local_done_, mark.scalar);
+                                                                          mark.local > local_done_, mark.scalar);
       if (rewritten) continue;
       const char* const counter = mark.vector > vector_done_ ? "vmcnt" : "lgkmcnt";
       return Complaint{fmt::format("{} {}, whose value is still on its way: no s_waitcnt {} has waited for it",

@@ -1,5 +1,5 @@
-// Results that are still on their way: reading or overwriting one before its wait counter says that it has come is what a
-// chip gets wrong without a word.
+// Results that are still on their way: reading or overwriting one before its wait counter says that it has come is what
+// a chip gets wrong without a word.
 //
 // vmcnt counts vector memory in the order of issue; lgkmcnt LDS likewise, and scalar loads, which return in any order,
 // so that with one of them outstanding only lgkmcnt(0) tells anything. FLAT counts in both.
@@ -33,9 +33,7 @@ class PendingResults {
     bool scalar = false;
   };
 
-  [[nodiscard]] bool pending(const Mark& mark) const {
-    return mark.vector > vector_done_ || mark.local > local_done_;
-  }
+  [[nodiscard]] bool pending(const Mark& mark) const { return mark.vector > vector_done_ || mark.local > local_done_; }
   void wait(const InstructionFacts& facts);
   void count(const InstructionFacts& facts, u32 number);
 

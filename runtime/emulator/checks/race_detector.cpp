@@ -11,7 +11,7 @@ namespace monojit::emulator {
 struct RaceGroup {
   AccessHistory lds;
   std::unordered_map<u64, VectorClock> lds_hand_offs;  ///< by word offset, of LDS atomics
-  BarrierClocks barriers[2];                           ///< by the parity of their number: one may fill while one is left
+  BarrierClocks barriers[2];  ///< by the parity of their number: one may fill while one is left
   u32 waves = 0;
 };
 

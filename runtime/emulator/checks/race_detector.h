@@ -1,11 +1,11 @@
-// Finds conflicting accesses that nothing orders: one of them writes, they come from different waves, at least one is not
-// wide enough in scope to be an atomic one, and no chain of hand-offs leads from the one to the other.
+// Finds conflicting accesses that nothing orders: one of them writes, they come from different waves, at least one is
+// not wide enough in scope to be an atomic one, and no chain of hand-offs leads from the one to the other.
 //
-// A hand-off at the level of instructions is, on the giving side: the accesses have been waited for (s_waitcnt vmcnt), plain
-// stores have been written back (buffer_wbl2) if the taker is on another XCD or device, and then a store or atomic with a
-// scope that reaches the taker; on the taking side: a load or atomic of the same word with such a scope, and then, before
-// plain loads, buffer_inv. s_barrier is one for the waves of a workgroup. So a missing wait, fence or scope bit is a race even
-// where this run's data came out right.
+// A hand-off at the level of instructions is, on the giving side: the accesses have been waited for (s_waitcnt vmcnt),
+// plain stores have been written back (buffer_wbl2) if the taker is on another XCD or device, and then a store or
+// atomic with a scope that reaches the taker; on the taking side: a load or atomic of the same word with such a scope,
+// and then, before plain loads, buffer_inv. s_barrier is one for the waves of a workgroup. So a missing wait, fence or
+// scope bit is a race even where this run's data came out right.
 #pragma once
 
 #include <memory>

@@ -18,9 +18,9 @@ const char* kind_name(const PastAccess& access) { return access.write ? "write" 
 
 std::string RaceDetector::describe(const PastAccess& access, bool lds) const {
   const RaceWave& wave = *waves_[access.wave];
-  std::string text = fmt::format("{} by lane {} of wave {} of workgroup ({}, {}, {}), kernel {}", kind_name(access),
-                                 access.lane, wave.number, wave.workgroup[0], wave.workgroup[1], wave.workgroup[2],
-                                 wave.program->kernel);
+  std::string text =
+      fmt::format("{} by lane {} of wave {} of workgroup ({}, {}, {}), kernel {}", kind_name(access), access.lane,
+                  wave.number, wave.workgroup[0], wave.workgroup[1], wave.workgroup[2], wave.program->kernel);
   if (!lds) text += fmt::format(", device {}, XCD {}, {} scope", wave.device, wave.xcd, scope_name(access.scope));
   return text + "\n    " + wave.program->describe(access.instruction);
 }

@@ -46,8 +46,8 @@ class VectorClock {
   std::shared_ptr<std::vector<u32>> entries_;
 };
 
-/// The same at each distance: what is ordered before is visible to waves of the same workgroup or XCD at once, further away
-/// only after the cache between has been written back.
+/// The same at each distance: what is ordered before is visible to waves of the same workgroup or XCD at once, further
+/// away only after the cache between has been written back.
 struct ScopedClocks {
   VectorClock near;    ///< workgroup and XCD
   VectorClock device;  ///< other XCDs

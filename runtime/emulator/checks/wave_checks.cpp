@@ -53,8 +53,8 @@ void WaveChecks::before(Wave& wave, const MicroOp* op) {
     if (const auto found = defined_->issue(facts, wave.exec())) complain(op, *found);
   }
   if (checks_.exec && facts.kind == InstructionKind::kMatrix && wave.exec() != ~u64{0}) {
-    complain(op, fmt::format("an MFMA under EXEC {:#018x}: it reads and writes all lanes whatever EXEC says",
-                             wave.exec()));
+    complain(op,
+             fmt::format("an MFMA under EXEC {:#018x}: it reads and writes all lanes whatever EXEC says", wave.exec()));
   }
   if (checks_.buffers) check_buffer(wave, op, facts);
   if (races_ != nullptr && facts.lds.count > 0) races_->lds_access(wave, op, facts.lds);

@@ -64,7 +64,8 @@ std::optional<RegisterUse> register_named(std::string_view name) {
   for (const Named& pair : kPairs) {
     if (!name.starts_with(pair.stem)) continue;
     const bool low = name.find("_LO") != std::string_view::npos, high = name.find("_HI") != std::string_view::npos;
-    return RegisterUse{.first = static_cast<u16>(pair.word + (high ? 1 : 0)), .count = static_cast<u16>(low || high ? 1 : 2)};
+    return RegisterUse{.first = static_cast<u16>(pair.word + (high ? 1 : 0)),
+                       .count = static_cast<u16>(low || high ? 1 : 2)};
   }
   if (name.starts_with("M0")) return RegisterUse{.first = kM0Word};
   return std::nullopt;
@@ -99,8 +100,8 @@ struct Disassembler::State {
       const llvm::MCOperand& operand = decoded.getOperand(i);
       if (!operand.isReg() || !operand.getReg()) continue;
       const bool written = i < description.getNumDefs();
-      const bool tied = !written && i < description.getNumOperands() &&
-                        description.getOperandConstraint(i, llvm::MCOI::TIED_TO) >= 0;
+      const bool tied =
+          !written && i < description.getNumOperands() && description.getOperandConstraint(i, llvm::MCOI::TIED_TO) >= 0;
       add_use(facts, operand.getReg(), written, tied);
     }
     for (const llvm::MCPhysReg reg : description.implicit_uses()) add_use(facts, reg, false, false);

@@ -1,5 +1,5 @@
-// Encodings that LLVM's disassembler or printer falls over, although they are only invalid: data between functions looks
-// like anything.
+// Encodings that LLVM's disassembler or printer falls over, although they are only invalid: data between functions
+// looks like anything.
 #pragma once
 
 #include "runtime/emulator/types.h"

@@ -17,18 +17,18 @@ InstructionTable::InstructionTable(const ChipLimits& chip, HostIsa isa) : isa_(i
           pair_entries());
   if (isa == HostIsa::kX86V4) {
     using namespace isa_v4;  // NOLINT(google-build-using-namespace): picks one of two equal sets of names
-    add_all(vector_move_entries(), vector_wide_entries(), vector_byte_entries(), vector_short_entries(), vector_saturating_entries(),
-            vector_float_entries(), vector_double_entries(), vector_convert_entries(), vector_fp8_entries(),
-            vector_compare_entries(), vector_packed_entries(), vector_step_entries(), mx_block_entries(),
-            lane_exchange_entries(), buffer_entries(), buffer_format_entries(), flat_entries(), scratch_entries(),
-            lds_entries(), lds_atomic_entries());
+    add_all(vector_move_entries(), vector_wide_entries(), vector_byte_entries(), vector_short_entries(),
+            vector_saturating_entries(), vector_float_entries(), vector_double_entries(), vector_convert_entries(),
+            vector_fp8_entries(), vector_compare_entries(), vector_packed_entries(), vector_step_entries(),
+            mx_block_entries(), lane_exchange_entries(), buffer_entries(), buffer_format_entries(), flat_entries(),
+            scratch_entries(), lds_entries(), lds_atomic_entries());
   } else {
     using namespace isa_v3;  // NOLINT(google-build-using-namespace)
-    add_all(vector_move_entries(), vector_wide_entries(), vector_byte_entries(), vector_short_entries(), vector_saturating_entries(),
-            vector_float_entries(), vector_double_entries(), vector_convert_entries(), vector_fp8_entries(),
-            vector_compare_entries(), vector_packed_entries(), vector_step_entries(), mx_block_entries(),
-            lane_exchange_entries(), buffer_entries(), buffer_format_entries(), flat_entries(), scratch_entries(),
-            lds_entries(), lds_atomic_entries());
+    add_all(vector_move_entries(), vector_wide_entries(), vector_byte_entries(), vector_short_entries(),
+            vector_saturating_entries(), vector_float_entries(), vector_double_entries(), vector_convert_entries(),
+            vector_fp8_entries(), vector_compare_entries(), vector_packed_entries(), vector_step_entries(),
+            mx_block_entries(), lane_exchange_entries(), buffer_entries(), buffer_format_entries(), flat_entries(),
+            scratch_entries(), lds_entries(), lds_atomic_entries());
   }
 }
 

@@ -64,8 +64,7 @@ Lowering::Source Lowering::source(const Operand& operand, OperandType type) {
   if (operand.kind == Operand::Kind::kScalar) return {scalar_offset(operand.index), false};
   if (operand.text == "src_vccz" || operand.text == "src_execz") {
     const u32 flag = temporary_scalar(2);
-    add(table_.step(".read_zero").handlers[0], flag,
-        scalar_offset(operand.text == "src_vccz" ? kVccWord : kExecWord));
+    add(table_.step(".read_zero").handlers[0], flag, scalar_offset(operand.text == "src_vccz" ? kVccWord : kExecWord));
     return {flag, false};
   }
   return {constant(operand, type), false};

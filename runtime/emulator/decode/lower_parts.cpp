@@ -27,8 +27,8 @@ void Lowering::lower_windows(const Instruction& in, const Entry& entry) {
   const u32 results = temporary_row(kWindows), window = temporary_row();
   for (u32 i = 0; i < kWindows; ++i) {
     const Source shift{constant32(i), false};
-    emit_vector(table_.step("v_alignbyte_b32"), window,
-                {{bytes.offset + kRowBytes, true}, {bytes.offset, true}, shift}, 0);
+    emit_vector(table_.step("v_alignbyte_b32"), window, {{bytes.offset + kRowBytes, true}, {bytes.offset, true}, shift},
+                0);
     emit_vector(sum, results + i * kRowBytes, {{window, true}, reference, {addends + i * kRowBytes, true}}, 0);
   }
   for (u32 i = 0; i < kWindows; ++i)

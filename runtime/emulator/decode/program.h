@@ -53,12 +53,12 @@ struct Program {
   std::vector<u32> constants;                   ///< copied behind the rows of each wave
   std::vector<std::unique_ptr<LanePermutation>> permutations;
   std::vector<MatrixOperation> matrix_operations;
-  std::vector<std::string> problems;  ///< instructions that can't be executed: what and why
+  std::vector<std::string> problems;    ///< instructions that can't be executed: what and why
   std::vector<InstructionFacts> facts;  ///< of each instruction, in checked programs
   std::span<const u8> file;             ///< the code object, for its debug lines
-  u32 rows = 0;                       ///< VGPRs and AGPRs
-  bool may_skip = false;              ///< it may switch vector instructions off: see vector_skip.cpp
-  u64 load_bias = 0;                  ///< host address minus code object address
+  u32 rows = 0;                         ///< VGPRs and AGPRs
+  bool may_skip = false;                ///< it may switch vector instructions off: see vector_skip.cpp
+  u64 load_bias = 0;                    ///< host address minus code object address
 
   [[nodiscard]] u32 constants_offset() const;
   [[nodiscard]] u32 register_bytes() const;  ///< of one wave, a multiple of the row alignment

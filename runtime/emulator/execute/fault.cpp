@@ -54,10 +54,10 @@ void scratch_fault(const Wave& wave, const MicroOp* op, u32 lane, u64 address, u
 
 void misaligned_fault(const Wave& wave, const MicroOp* op, AccessKind access, u32 lane, u64 address, u32 bytes,
                       u32 alignment) {
-  throw WaveFault(FailureKind::kIllegalAddress, op,
-                  fmt::format("misaligned {} of {} bytes at {:#x} by lane {}: the address must be a multiple of {}; {}",
-                              name_of(access), bytes, address, lane, alignment,
-                              describe_memory(*wave.worker, address)));
+  throw WaveFault(
+      FailureKind::kIllegalAddress, op,
+      fmt::format("misaligned {} of {} bytes at {:#x} by lane {}: the address must be a multiple of {}; {}",
+                  name_of(access), bytes, address, lane, alignment, describe_memory(*wave.worker, address)));
 }
 
 void misaligned_lds_fault(const MicroOp* op, AccessKind access, u32 lane, u64 address, u32 bytes, u32 alignment) {

@@ -14,8 +14,8 @@ struct Half {
   u16 bits;
 };
 
-/// A result on its way to a Half: an f32 that MODE's rounding of f16 makes one of. Rounded to odd where the f32 itself is
-/// not exact.
+/// A result on its way to a Half: an f32 that MODE's rounding of f16 makes one of. Rounded to odd where the f32 itself
+/// is not exact.
 struct HalfResult {
   float value;
 };
@@ -57,8 +57,8 @@ MONOJIT_EMULATOR_INLINE HalfResult half_fma(Half a, Half b, Half c) {
 
 /// The Half that a result is stored as.
 MONOJIT_EMULATOR_INLINE Half rounded(HalfResult x, Mode mode) {
-  return {static_cast<u16>(numerics::encode_f16(numerics::as_bits(x.value), mode.round16, mode.fp16_ovfl,
-                                                mode.flush_out16))};
+  return {static_cast<u16>(
+      numerics::encode_f16(numerics::as_bits(x.value), mode.round16, mode.fp16_ovfl, mode.flush_out16))};
 }
 /// With MODE as compilers leave it: code that vectorises.
 MONOJIT_EMULATOR_INLINE Half rounded_plainly(HalfResult x) {

@@ -127,10 +127,7 @@ void set_register(Wave& wave, const MicroOp* op) {
 }
 
 consteval Entry entry(std::string_view mnemonic, Handler handler) {
-  return {.mnemonic = mnemonic,
-          .form = Form::kHardwareRegister,
-          .count = CountClass::kScalar,
-          .handlers = {handler}};
+  return {.mnemonic = mnemonic, .form = Form::kHardwareRegister, .count = CountClass::kScalar, .handlers = {handler}};
 }
 
 constexpr Entry kEntries[] = {

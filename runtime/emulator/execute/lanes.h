@@ -151,7 +151,7 @@ MONOJIT_EMULATOR_INLINE auto read_operand(Wave& wave, [[maybe_unused]] const Mic
     } else {
       return ScalarOperand<Mode>{Mode::of(wave)};
     }
-  } else if constexpr ((kIsHalf<T> || std::is_same_v<T, Single>)&&!kPlain) {
+  } else if constexpr ((kIsHalf<T> || std::is_same_v<T, Single>) && !kPlain) {
     const auto inner = read_operand<T, kIsRow, true>(wave, op, offset, staging);
     const Mode mode = Mode::of(wave);
     return FlushingOperand<std::remove_const_t<decltype(inner)>>{inner, kIsHalf<T> ? mode.flush_in16 : mode.flush_in32};
@@ -173,8 +173,9 @@ MONOJIT_EMULATOR_INLINE void put(u32* rows, u32 lane, T value, [[maybe_unused]] 
   if constexpr (std::is_same_v<T, HalfResult>) {
     rows[lane] = (kPlain ? rounded_plainly(value) : rounded(value, mode)).bits;
   } else if constexpr (std::is_same_v<T, HalfPairResult>) {
-    put<kPlain>(rows, lane, kPlain ? u32{rounded_plainly(value.low).bits} | u32{rounded_plainly(value.high).bits} << 16
-                                   : u32{rounded(value.low, mode).bits} | u32{rounded(value.high, mode).bits} << 16,
+    put<kPlain>(rows, lane,
+                kPlain ? u32{rounded_plainly(value.low).bits} | u32{rounded_plainly(value.high).bits} << 16
+                       : u32{rounded(value.low, mode).bits} | u32{rounded(value.high, mode).bits} << 16,
                 mode);
   } else if constexpr (sizeof(T) == 8) {
     const u64 bits = std::bit_cast<u64>(value);

@@ -88,9 +88,9 @@ template <u32 kRows>
 void permute_bytes(Wave& wave, const MicroOp* op) {
   u32* const staged = wave.worker->staging[kResultStaging];
   for (u32 lane = 0; lane < kLanes; lane += 8) {
-    const __m256i result =
-        permuted_bytes(eight_lanes<(kRows & 1) != 0>(wave, op->a, lane), eight_lanes<(kRows & 2) != 0>(wave, op->b, lane),
-                       eight_lanes<(kRows & 4) != 0>(wave, op->c, lane));
+    const __m256i result = permuted_bytes(eight_lanes<(kRows & 1) != 0>(wave, op->a, lane),
+                                          eight_lanes<(kRows & 2) != 0>(wave, op->b, lane),
+                                          eight_lanes<(kRows & 4) != 0>(wave, op->c, lane));
     _mm256_store_si256(reinterpret_cast<__m256i*>(staged + lane), result);
   }
   store_masked(wave.row(op->dst), staged, wave.exec());

@@ -43,15 +43,13 @@ constexpr Entry kEntries[] = {
     vector<[](Single a) { return half_from_bits(a.bits); }>("v_cvt_f16_f32"),
     vector<[](i16 a) { return HalfResult{static_cast<float>(a)}; }>("v_cvt_f16_i16"),
     vector<[](u16 a) { return HalfResult{static_cast<float>(a)}; }>("v_cvt_f16_u16"),
-    vector<[](Single a, Single b) {
-      return HalfPairResult{half_from_bits(a.bits), half_from_bits(b.bits)};
-    }>("v_cvt_pk_f16_f32"),
+    vector<[](Single a, Single b) { return HalfPairResult{half_from_bits(a.bits), half_from_bits(b.bits)}; }>(
+        "v_cvt_pk_f16_f32"),
     vector<[](u32 a, u32 seed, Mode mode) {
       return static_cast<u16>(n::encode_f16_stochastic(a, seed, mode.fp16_ovfl));
     }>("v_cvt_sr_f16_f32", kInsertsHalf),
-    vector<[](u32 a, u32 seed) {
-      return static_cast<u16>(n::encode_bf16_stochastic(a, seed));
-    }>("v_cvt_sr_bf16_f32", kInsertsHalf),
+    vector<[](u32 a, u32 seed) { return static_cast<u16>(n::encode_bf16_stochastic(a, seed)); }>("v_cvt_sr_bf16_f32",
+                                                                                                 kInsertsHalf),
     vector<[](u32 a) { return static_cast<float>(static_cast<i32>(a << 28) >> 28) * 0.0625f; }>("v_cvt_off_f32_i4"),
     vector<[](Half a) {
       const i32 value = n::i32_from_f32(half_bits(a));

@@ -34,15 +34,12 @@ constexpr Entry kEntries[] = {
     vector<[](float a, float b, float c) { return a * b + c; }>("v_madmk_f32"),
     vector<[](Single a, Single b, Mode mode) { return n::min_number(a.bits, b.bits, mode.ieee); }>("v_min_f32"),
     vector<[](Single a, Single b, Mode mode) { return n::max_number(a.bits, b.bits, mode.ieee); }>("v_max_f32"),
-    vector<[](Single a, Single b, Single c, Mode mode) {
-      return n::min3_number(a.bits, b.bits, c.bits, mode.ieee);
-    }>("v_min3_f32"),
-    vector<[](Single a, Single b, Single c, Mode mode) {
-      return n::max3_number(a.bits, b.bits, c.bits, mode.ieee);
-    }>("v_max3_f32"),
-    vector<[](Single a, Single b, Single c, Mode mode) {
-      return n::med3_f32(a.bits, b.bits, c.bits, mode.ieee);
-    }>("v_med3_f32"),
+    vector<[](Single a, Single b, Single c, Mode mode) { return n::min3_number(a.bits, b.bits, c.bits, mode.ieee); }>(
+        "v_min3_f32"),
+    vector<[](Single a, Single b, Single c, Mode mode) { return n::max3_number(a.bits, b.bits, c.bits, mode.ieee); }>(
+        "v_max3_f32"),
+    vector<[](Single a, Single b, Single c, Mode mode) { return n::med3_f32(a.bits, b.bits, c.bits, mode.ieee); }>(
+        "v_med3_f32"),
     vector<[](Single a, Single b, Single c) { return n::minimum3(a.bits, b.bits, c.bits); }>("v_minimum3_f32"),
     vector<[](Single a, Single b, Single c) { return n::maximum3(a.bits, b.bits, c.bits); }>("v_maximum3_f32"),
     vector<[](u32 a) { return n::rndne(a); }>("v_rndne_f32"),

@@ -132,15 +132,16 @@ consteval Entry fp4_to_16(std::string_view mnemonic) {
   }>(mnemonic, kSelectsInOp);
 }
 
-#define MONOJIT_SCALED_FP8(kind, name)                                                                               \
-  scaled_pair<kind>("v_cvt_scalef32_pk_" name "_f32"), scaled_pair_16<kind, HalfFormat>("v_cvt_scalef32_pk_" name "_f16"), \
-      scaled_pair_16<kind, BrainFormat>("v_cvt_scalef32_pk_" name "_bf16"),                                                \
-      scaled_stochastic<kind>("v_cvt_scalef32_sr_" name "_f32"),                                                     \
-      scaled_stochastic_16<kind, HalfFormat>("v_cvt_scalef32_sr_" name "_f16"),                                            \
-      scaled_stochastic_16<kind, BrainFormat>("v_cvt_scalef32_sr_" name "_bf16"),                                          \
-      scaled_widen<kind>("v_cvt_scalef32_f32_" name), scaled_widen_half<kind>("v_cvt_scalef32_f16_" name),           \
-      scaled_widen_pair<kind>("v_cvt_scalef32_pk_f32_" name),                                                        \
-      scaled_widen_pair_16<kind, HalfFormat>("v_cvt_scalef32_pk_f16_" name),                                               \
+#define MONOJIT_SCALED_FP8(kind, name)                                                                     \
+  scaled_pair<kind>("v_cvt_scalef32_pk_" name "_f32"),                                                     \
+      scaled_pair_16<kind, HalfFormat>("v_cvt_scalef32_pk_" name "_f16"),                                  \
+      scaled_pair_16<kind, BrainFormat>("v_cvt_scalef32_pk_" name "_bf16"),                                \
+      scaled_stochastic<kind>("v_cvt_scalef32_sr_" name "_f32"),                                           \
+      scaled_stochastic_16<kind, HalfFormat>("v_cvt_scalef32_sr_" name "_f16"),                            \
+      scaled_stochastic_16<kind, BrainFormat>("v_cvt_scalef32_sr_" name "_bf16"),                          \
+      scaled_widen<kind>("v_cvt_scalef32_f32_" name), scaled_widen_half<kind>("v_cvt_scalef32_f16_" name), \
+      scaled_widen_pair<kind>("v_cvt_scalef32_pk_f32_" name),                                              \
+      scaled_widen_pair_16<kind, HalfFormat>("v_cvt_scalef32_pk_f16_" name),                               \
       scaled_widen_pair_16<kind, BrainFormat>("v_cvt_scalef32_pk_bf16_" name)
 
 constexpr Entry kEntries[] = {

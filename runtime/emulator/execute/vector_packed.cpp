@@ -73,9 +73,8 @@ consteval Entry mixed(std::string_view mnemonic) {
 }
 /// The f32 result rounded once more.
 consteval Entry mixed_half(std::string_view mnemonic, u16 part) {
-  return vector<[](u32 a, u32 b, u32 c, Select s, Mode mode) {
-    return HalfResult{mix(a, b, c, s, mode)};
-  }>(mnemonic, static_cast<u16>(kMixes | part));
+  return vector<[](u32 a, u32 b, u32 c, Select s, Mode mode) { return HalfResult{mix(a, b, c, s, mode)}; }>(
+      mnemonic, static_cast<u16>(kMixes | part));
 }
 
 template <class T>

@@ -1,5 +1,5 @@
-// Scalar registers chosen at run time (s_movrel*), and VSKIP: in programs that switch it on, each vector instruction has
-// a micro-op in front that looks at MODE.
+// Scalar registers chosen at run time (s_movrel*), and VSKIP: in programs that switch it on, each vector instruction
+// has a micro-op in front that looks at MODE.
 #include <fmt/format.h>
 
 #include "runtime/emulator/decode/tables.h"

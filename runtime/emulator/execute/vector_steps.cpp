@@ -113,15 +113,13 @@ constexpr Entry kEntries[] = {
     step(".extract", extract),
     step(".arrange_halves", arrange_halves),
     step(".insert", insert),
-    vector<[](float a, Select omod, Mode mode) {
-      return modified(a, omod, !mode.ieee & mode.flush_out32);
-    }>(".omod_f32"),
+    vector<[](float a, Select omod, Mode mode) { return modified(a, omod, !mode.ieee & mode.flush_out32); }>(
+        ".omod_f32"),
     vector<[](Half a, Select omod, Mode mode) {
       return HalfResult{modified(widen(a), omod, !mode.ieee & mode.flush_out16)};
     }>(".omod_f16"),
-    vector<[](double a, Select omod, Mode mode) {
-      return modified(a, omod, !mode.ieee & mode.flush_out16);
-    }>(".omod_f64"),
+    vector<[](double a, Select omod, Mode mode) { return modified(a, omod, !mode.ieee & mode.flush_out16); }>(
+        ".omod_f64"),
     vector<[](float a, Mode mode) { return clamped(a, mode); }>(".clamp_f32"),
     vector<[](Half a, Mode mode) { return HalfResult{clamped(widen(a), mode)}; }>(".clamp_f16"),
     vector<[](double a, Mode mode) { return clamped(a, mode); }>(".clamp_f64"),

@@ -52,7 +52,7 @@ struct Worker {
   MemoryModel* model = nullptr;            ///< of observed programs
   std::unique_ptr<MemoryRequest> request;  ///< the instruction that is being observed
   std::vector<std::unique_ptr<MemoryRequest>> spare_requests;
-  bool skips_unwritten = false;  ///< MemoryModel::skips_unwritten()
+  bool skips_unwritten = false;        ///< MemoryModel::skips_unwritten()
   SegmentProfile* segments = nullptr;  ///< of a profiled launch, while it is visited
 
   /// The counts of a visit are its own; what is remembered about memory is the device's.

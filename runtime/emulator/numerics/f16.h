@@ -53,7 +53,8 @@ MONOJIT_LANE_FUNCTION constexpr std::uint32_t encode_f16_towards_zero(std::uint3
   return finish_f16(f32, narrow_magnitude_stochastic<kFormatF16>(finite, 0), kF16LargestFinite, kF16Infinity);
 }
 
-/// With any of MODE's roundings (0 nearest even, 1 up, 2 down, 3 towards zero) and, on demand, denormal results flushed.
+/// With any of MODE's roundings (0 nearest even, 1 up, 2 down, 3 towards zero) and, on demand, denormal results
+/// flushed.
 MONOJIT_LANE_FUNCTION constexpr std::uint32_t encode_f16(std::uint32_t f32, std::uint32_t round, bool fp16_ovfl,
                                                          bool flush_result) {
   const std::uint32_t finite = magnitude(f32) < kF32Infinity ? magnitude(f32) : 0;

@@ -31,7 +31,8 @@ struct ProfiledKernel {
   std::vector<ProfiledInstruction> instructions;  ///< by rising address
 };
 
-/// Collects launches until it is cleared. Kernels are told apart by name and code, and by the memory mode's dropped instructions.
+/// Collects launches until it is cleared. Kernels are told apart by name and code, and by the memory mode's dropped
+/// instructions.
 class Profile {
  public:
   /// Adds a launch of `kernel` as `program`, of which each worker saw a part; it may have failed on its way.
