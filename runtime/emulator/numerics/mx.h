@@ -24,7 +24,10 @@ MONOJIT_LANE_FUNCTION constexpr std::uint32_t inverse_scale_factor(std::uint32_t
 
 /// f32 bits over the scale. What the product loses as an f32 denormal or gains as Inf no narrow format can see.
 MONOJIT_LANE_FUNCTION std::uint32_t unscaled(std::uint32_t f32, std::uint32_t scale) {
-  return as_bits(as_float(f32) * as_float(inverse_scale_factor(scale)));
+  const std::uint32_t factor = inverse_scale_factor(scale);
+  const std::uint32_t result = as_bits(as_float(f32) * as_float(factor));
+  // Of two NaNs a host instruction may give either: that of the scale counts.
+  return magnitude(factor) > kF32Infinity ? factor : result;
 }
 
 MONOJIT_LANE_FUNCTION std::uint32_t scaled(std::uint32_t f32, std::uint32_t scale) {
