@@ -173,6 +173,24 @@ TEST_CASE("a buffer descriptor must be one") {
   CHECK_THAT(load_with(0xc0027000), ContainsSubstring("type 3"));
 }
 
+TEST_CASE("each check alone runs a kernel that reads much memory which no kernel has written") {
+  constexpr std::size_t kWords = 1 << 18;
+  for (bool Checks::* const check : {&Checks::waits, &Checks::hazards, &Checks::registers, &Checks::memory, &Checks::exec,
+                                     &Checks::buffers, &Checks::races}) {
+    Device device(checking(check));
+    const auto buffer = device.upload(std::vector<std::uint32_t>(kWords, 7));
+    const auto result = device.upload(std::vector<std::uint32_t>(64));
+    device.run({.body = kBegin + R"(
+  s_load_dwordx2 s[6:7], s[0:1], 0x8
+  global_load_dword v2, v1, s[4:5] offset:1024
+  s_waitcnt vmcnt(0) lgkmcnt(0)
+  global_store_dword v1, v2, s[6:7]
+)"},
+               {}, {buffer.address(), result.address()});
+    CHECK(result[63] == 7);
+  }
+}
+
 TEST_CASE("checks are chosen by name") {
   Checks checks;
   CHECK(parse_checks("waits,races", checks));

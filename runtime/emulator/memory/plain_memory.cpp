@@ -1,6 +1,8 @@
 #include "runtime/emulator/memory/plain_memory.h"
 
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include "runtime/emulator/execute/wave.h"
 
@@ -25,6 +27,14 @@ void move_whole(u8* to, const u8* from, u32 bytes) {
 }
 
 }  // namespace
+
+void PlainMemory::start_wave(Wave& wave, const WavePlace&) {
+  wave.memory_state = std::make_unique<WaveMemoryState>().release();
+}
+
+void PlainMemory::abandon_wave(Wave& wave) {
+  const std::unique_ptr<WaveMemoryState> state(static_cast<WaveMemoryState*>(std::exchange(wave.memory_state, nullptr)));
+}
 
 bool PlainMemory::load(Wave& wave, std::unique_ptr<MemoryRequest>& request) {
   for (u64 lanes = request->lanes; lanes != 0; lanes &= lanes - 1) {

@@ -12,9 +12,9 @@ class PlainMemory final : public MemoryModel {
   void begin_launch(u32) override {}
   void end_launch(u32) override {}
   bool end_round(bool) override { return false; }
-  void start_wave(Wave&, const WavePlace&) override {}
-  void end_wave(Wave&) override {}
-  void abandon_wave(Wave&) override {}
+  void start_wave(Wave& wave, const WavePlace& place) override;
+  void end_wave(Wave& wave) override { abandon_wave(wave); }
+  void abandon_wave(Wave& wave) override;
   void advance(Wave&) override {}
 
   bool load(Wave& wave, std::unique_ptr<MemoryRequest>& request) override;
