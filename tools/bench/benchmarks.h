@@ -7,10 +7,12 @@
 #include "kernels/common/family.h"
 
 /// The figures of `monojit bench`. Each function registers benchmarks of Google Benchmark under their final names; a
-/// benchmark's value is its real time in its unit, or the counter `kRate`, per second, where it has one.
+/// benchmark's value is its real time in its unit, or the counter `kRate`, per second, or
+/// `kRatio`, a plain number, where it has one.
 namespace monojit::tools {
 
 inline constexpr const char* kRate = "rate";
+inline constexpr const char* kRatio = "ratio";
 inline constexpr const char* kBenchArch = "gfx950";
 
 /// build.minimax_m3.k1.tokens{1,2}.{emit,codegen,link}: ms

@@ -37,7 +37,7 @@ void run_weak_ratio(benchmark::State& state) {
     state.SetIterationTime(weak);
     ratio = weak / coherent;
   }
-  state.counters[kRate] = ratio;
+  state.counters[kRatio] = ratio;
 }
 
 }  // namespace

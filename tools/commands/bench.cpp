@@ -38,6 +38,8 @@ class Collector : public benchmark::BenchmarkReporter {
       failed = true;
     } else if (const auto rate = run.counters.find(kRate); rate != run.counters.end()) {
       figures.push_back({run.run_name.function_name, rate->second.value, "1/s"});
+    } else if (const auto ratio = run.counters.find(kRatio); ratio != run.counters.end()) {
+      figures.push_back({run.run_name.function_name, ratio->second.value, "x"});
     } else {
       figures.push_back(
           {run.run_name.function_name, run.GetAdjustedRealTime(), benchmark::GetTimeUnitString(run.time_unit)});
