@@ -10,10 +10,17 @@ namespace monojit::emulator::test {
 namespace {
 
 constexpr std::uint64_t kSeed = 0x0ddba11;
-// Most random operands are no registers, or odd ones where LLVM wants even ones: enough attempts that each opcode, in
-// each form, comes several times.
+// Most random operands are no registers, or odd ones where LLVM wants even ones, and most instructions want unused bits
+// to be zero: bits are drawn in three shapes, each with enough attempts that an instruction comes several times.
+enum class Shape : u8 {
+  kAny,     ///< all bits random
+  kEven,    ///< register fields even: tuples begin at even registers
+  kSparse,  ///< besides, bytes are zero as often as not
+  kPacked,  ///< besides, op_sel_hi is set, as packed operations have it
+};
+constexpr Shape kShapes[] = {Shape::kAny, Shape::kEven, Shape::kSparse, Shape::kPacked};
 constexpr u32 kAttempts = 400;
-constexpr u32 kSamples = 24;
+constexpr u32 kSamples = 24;  // of each shape
 
 struct Field {
   u32 shift = 0;
@@ -21,7 +28,6 @@ struct Field {
 };
 
 /// One encoding: `fixed` under `mask` tells it from the others, `opcode` and `segment` together tell its instructions.
-/// Low bits of register fields are cleared in every second attempt: tuples begin at even registers.
 struct Format {
   std::string_view name;
   u32 fixed;
@@ -85,32 +91,45 @@ class Enumeration {
   void format(const Format& format) {
     for (u32 segment = 0; segment < 1u << format.segment.width; ++segment) {
       for (u32 opcode = 0; opcode < 1u << format.opcode.width; ++opcode) {
-        sample(format.name, [&](u32 attempt) {
-          Words words;
-          for (u32& word : words) word = static_cast<u32>(random_());
-          for (u32 i = 0; i < format.odd_bits.size() && attempt % 2 != 0; ++i) words[i] &= ~format.odd_bits[i];
-          words[0] = (words[0] & ~format.mask) | format.fixed;
-          if (format.source_value != 0) words[0] = replaced(words[0], format.source, format.source_value);
-          words[0] = replaced(replaced(words[0], format.opcode, opcode), format.segment, segment);
-          return words;
-        });
+        for (const Shape shape : kShapes) {
+          sample(format.name, [&] {
+            Words words = draw(format, shape);
+            words[0] = (words[0] & ~format.mask) | format.fixed;
+            if (format.source_value != 0) words[0] = replaced(words[0], format.source, format.source_value);
+            words[0] = replaced(replaced(words[0], format.opcode, opcode), format.segment, segment);
+            return words;
+          });
+        }
       }
     }
   }
 
   void scaled() {
     for (const u32 opcode : {1u, 2u}) {
-      sample("VOP3PX", [&](u32) { return scaled_matrix(random_, opcode); });
+      sample("VOP3PX", [&] { return scaled_matrix(random_, opcode); });
     }
   }
 
  private:
+  Words draw(const Format& format, Shape shape) {
+    Words words;
+    for (u32& word : words) {
+      word = static_cast<u32>(random_());
+      for (u32 byte = 0; byte < 4 && shape >= Shape::kSparse; ++byte) {
+        if (random_() % 2 == 0) word &= ~(0xffu << (8 * byte));
+      }
+    }
+    for (u32 i = 0; i < format.odd_bits.size() && shape != Shape::kAny; ++i) words[i] &= ~format.odd_bits[i];
+    if (shape == Shape::kPacked) words[0] |= 1u << 14, words[1] |= 3u << 27;
+    return words;
+  }
+
   template <class Make>
   void sample(std::string_view name, Make make) {
     Instruction instruction;
     u32 found = 0;
     for (u32 attempt = 0; attempt < kAttempts && found < kSamples; ++attempt) {
-      const Words words = make(attempt);
+      const Words words = make();
       std::array<u8, sizeof(Words)> bytes;
       std::memcpy(bytes.data(), words.data(), bytes.size());
       if (!disassembler_.decode(bytes, 0x1000, instruction)) continue;

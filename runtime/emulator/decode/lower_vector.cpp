@@ -17,7 +17,7 @@ constexpr u32 kOpSelDestination = 8;  // op_sel[3]
 bool has_op_sel(const Instruction& in) { return (in.encoding >> 26 & 0x3f) == kVop3Encoding && !in.dpp && !in.sdwa; }
 u32 op_sel(const Instruction& in) { return has_op_sel(in) ? static_cast<u32>(in.encoding >> kOpSelShift & 15) : 0; }
 
-/// v_mad_mix_*: op_sel in bits 0..2, op_sel_hi in 3..5, neg in 6..8, abs in 9..11.
+/// v_fma_mix_*: op_sel in bits 0..2, op_sel_hi in 3..5, neg in 6..8, abs in 9..11.
 u32 mix_bits(const Instruction& in) {
   const u32 op_sel_hi = static_cast<u32>(in.encoding >> 59 & 3) | static_cast<u32>(in.encoding >> 14 & 1) << 2;
   return static_cast<u32>(in.encoding >> 11 & 7) | op_sel_hi << 3 | static_cast<u32>(in.encoding >> 61 & 7) << 6 |

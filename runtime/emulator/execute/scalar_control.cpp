@@ -231,8 +231,6 @@ constexpr Entry kEntries[] = {
     dropped("ds_nop"),
     dropped("buffer_wbl2", observed_write_back),
     dropped("buffer_inv", observed_invalidate),
-    dropped("buffer_wbinvl1"),
-    dropped("buffer_wbinvl1_vol"),
 };
 
 }  // namespace

@@ -28,10 +28,6 @@ constexpr Entry kEntries[] = {
     vector<[](float a, float b, float c) { return __builtin_fmaf(a, b, c); }>("v_fmac_f32", kTied),
     vector<[](float a, float b, float c) { return __builtin_fmaf(a, b, c); }>("v_fmaak_f32"),
     vector<[](float a, float b, float c) { return __builtin_fmaf(a, b, c); }>("v_fmamk_f32"),
-    vector<[](float a, float b, float c) { return a * b + c; }>("v_mad_f32"),
-    vector<[](float a, float b, float c) { return a * b + c; }>("v_mac_f32", kTied),
-    vector<[](float a, float b, float c) { return a * b + c; }>("v_madak_f32"),
-    vector<[](float a, float b, float c) { return a * b + c; }>("v_madmk_f32"),
     vector<[](Single a, Single b, Mode mode) { return n::min_number(a.bits, b.bits, mode.ieee); }>("v_min_f32"),
     vector<[](Single a, Single b, Mode mode) { return n::max_number(a.bits, b.bits, mode.ieee); }>("v_max_f32"),
     vector<[](Single a, Single b, Single c, Mode mode) { return n::min3_number(a.bits, b.bits, c.bits, mode.ieee); }>(

@@ -83,7 +83,6 @@ constexpr Entry kEntries[] = {
     vector<[](u32 a, u32 b) { return ~(a ^ b); }>("v_xnor_b32"),
     vector<[](u32 a, u32 b, u32 c) { return (a & b) | c; }>("v_and_or_b32"),
     vector<[](u32 a, u32 b, u32 c) { return a | b | c; }>("v_or3_b32"),
-    vector<[](u32 a, u32 b, u32 c) { return a ^ b ^ c; }>("v_xor3_b32"),
     vector<[](u32 a, u32 b, u32 c) { return (a & b) | (~a & c); }>("v_bfi_b32"),
     vector<[](u32 a, u32 b) { return b << (a & 31); }>("v_lshlrev_b32"),
     vector<[](u32 a, u32 b) { return b >> (a & 31); }>("v_lshrrev_b32"),

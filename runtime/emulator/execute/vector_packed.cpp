@@ -56,7 +56,7 @@ consteval Entry packed3(std::string_view mnemonic) {
   return vector<[](u32 a, u32 b, u32 c) { return both<T, kFunction>(a, b, c); }>(mnemonic, kPacked);
 }
 
-/// A source of v_mad_mix_*: the f32 itself, or the half that op_sel names where op_sel_hi is set. The lowering passes
+/// A source of v_fma_mix_*: the f32 itself, or the half that op_sel names where op_sel_hi is set. The lowering passes
 /// op_sel in bits 0..2, op_sel_hi in 3..5; neg and abs in 6..8 and 9..11.
 MONOJIT_EMULATOR_INLINE float mix_source(u32 x, Select select, u32 index, Mode mode) {
   const u32 half = select.bit(index) ? x >> 16 : x & 0xffff;
@@ -154,11 +154,8 @@ constexpr Entry kEntries[] = {
     vector<[](u32 a, u32 b, u32 c) { return nibble_dot8(a, b, c, false); }>("v_dot8_u32_u4"),
     vector<[](u32 a, u32 b, u32 c) { return nibble_dot8(a, b, c, true); }>("v_dot8c_i32_i4", kTied),
 
-    mixed("v_mad_mix_f32"),
     mixed("v_fma_mix_f32"),
-    mixed_half("v_mad_mixlo_f16", kInsertsLow),
     mixed_half("v_fma_mixlo_f16", kInsertsLow),
-    mixed_half("v_mad_mixhi_f16", kInsertsHigh),
     mixed_half("v_fma_mixhi_f16", kInsertsHigh),
 
     vector<[](u32 a, u32 b, u32 c, Select table) { return truth_table(a, b, c, table); }>("v_bitop3_b32", kSelectsInOp),

@@ -51,7 +51,6 @@ constexpr Entry kEntries[] = {
     vector<[](Half a, Half b) { return half_mul(a, b); }>("v_mul_f16"),
     vector<[](Half a, Half b, Half c) { return half_fma(a, b, c); }>("v_fma_f16", kInsertsHalf),
     vector<[](Half a, Half b, Half c) { return half_fma(a, b, c); }>("v_fma_legacy_f16"),
-    vector<[](Half a, Half b, Half c) { return half_fma(a, b, c); }>("v_fmac_f16", kTied),
     vector<[](Half a, Half b, Half c, Mode mode) { return half_mad(a, b, c, mode); }>("v_mad_f16", kInsertsHalf),
     vector<[](Half a, Half b, Half c, Mode mode) { return half_mad(a, b, c, mode); }>("v_mad_legacy_f16"),
     vector<[](Half a, Half b, Half c, Mode mode) { return half_mad(a, b, c, mode); }>("v_mac_f16", kTied),
