@@ -43,4 +43,13 @@ LaneResult run_lanes(const LaneProgram& program) {
   return {{out.data, out.data + out.count}, {data.data, data.data + data.count}, report};
 }
 
+std::string failure_text(const LaneProgram& program) {
+  try {
+    run_lanes(program);
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "nothing failed";
+}
+
 }  // namespace monojit::emulator::test

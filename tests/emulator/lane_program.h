@@ -38,4 +38,7 @@ struct LaneResult {
 /// Throws Failure.
 LaneResult run_lanes(const LaneProgram& program);
 
+/// What stops the program, which must be something: else "nothing failed".
+std::string failure_text(const LaneProgram& program);
+
 }  // namespace monojit::emulator::test

@@ -242,15 +242,6 @@ TEST_CASE("reads and writes that take the lane number as their address") {
   CHECK(got.at(16) == kUntouched);
 }
 
-std::string failure_text(const LaneProgram& program) {
-  try {
-    run_lanes(program);
-  } catch (const Failure& failure) {
-    return failure.what();
-  }
-  return "nothing failed";
-}
-
 TEST_CASE("LDS atomics must be aligned; loads and stores only under the strict rule") {
   CHECK_THAT(failure_text({.body = "v_mov_b32 v1, 6\n ds_add_u32 v1, v0", .lds_bytes = 64}),
              ContainsSubstring("misaligned atomic operation of 4 bytes at LDS address 0x6 by lane 0: the address must "

@@ -20,15 +20,6 @@ std::vector<std::uint32_t> counting_words() {
   return words;
 }
 
-std::string failure_text(const LaneProgram& program) {
-  try {
-    run_lanes(program);
-  } catch (const Failure& failure) {
-    return failure.what();
-  }
-  return "nothing failed";
-}
-
 TEST_CASE("flat addresses reach LDS and scratch through their apertures; global ones do not") {
   const auto got = run_lanes({.body = R"(
   s_mov_b64 s[20:21], src_shared_base

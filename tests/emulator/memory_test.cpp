@@ -5,11 +5,10 @@
 #include <fmt/format.h>
 
 #include "tests/emulator/device.h"
+#include "tests/emulator/lane_program.h"
 
 namespace monojit::emulator::test {
 namespace {
-
-constexpr std::uint32_t kSentinel = 0xa5a5a5a5;
 
 std::vector<std::uint8_t> counting_bytes(std::size_t count) {
   std::vector<std::uint8_t> bytes(count);
@@ -28,35 +27,12 @@ T at(const std::uint8_t* bytes, std::size_t offset) {
 /// addresses in v[2:3]; gives back four words a lane.
 std::vector<std::uint32_t> run_load(const std::string& load, std::uint32_t stride, std::uint64_t exec,
                                     std::uint32_t records = 4096, std::uint32_t lds_bytes = 0) {
-  Device device;
-  const auto source = device.upload(counting_bytes(4096));
-  const auto out = device.allocate<std::uint32_t>(256);
-  const std::string body = fmt::format(R"(
-  s_load_dwordx4 s[4:7], s[0:1], 0x0
-  s_load_dwordx2 s[12:13], s[0:1], 0x10
-  v_mul_u32_u24 v1, {0}, v0
-  s_waitcnt lgkmcnt(0)
-  s_mov_b32 s8, s4
-  s_mov_b32 s9, s5
-  s_mov_b32 s10, {1}
-  s_mov_b32 s11, 0x00027000
-  v_mov_b32 v3, s5
-  v_add_co_u32 v2, vcc, s4, v1
-  v_addc_co_u32 v3, vcc, 0, v3, vcc
-  v_mov_b32 v4, {2:#x}
-  v_mov_b32 v5, {2:#x}
-  v_mov_b32 v6, {2:#x}
-  v_mov_b32 v7, {2:#x}
-  s_mov_b64 exec, s[12:13]
-  {3}
-  s_waitcnt vmcnt(0) lgkmcnt(0)
-  s_mov_b64 exec, -1
-  v_lshlrev_b32 v8, 4, v0
-  global_store_dwordx4 v8, v[4:7], s[6:7]
-)",
-                                       stride, records, kSentinel, load);
-  device.run({.body = body, .lds_bytes = lds_bytes}, {}, {source.address(), out.address(), exec});
-  return {out.data, out.data + 256};
+  const std::vector<std::uint8_t> bytes = counting_bytes(4096);
+  std::vector<std::uint32_t> words(bytes.size() / 4);
+  std::memcpy(words.data(), bytes.data(), bytes.size());
+  return run_lanes(
+             {.body = load, .data = words, .pitch = stride, .records = records, .exec = exec, .lds_bytes = lds_bytes})
+      .words;
 }
 
 constexpr std::uint64_t kAll = ~std::uint64_t{0};
@@ -82,7 +58,7 @@ TEST_CASE("loads of every width fill their registers from each address form") {
               const bool loaded = (exec >> lane & 1) != 0 && word < words;
               INFO(text << " stride " << stride << " lane " << lane << " word " << word);
               REQUIRE(got[4 * lane + word] ==
-                      (loaded ? at<std::uint32_t>(bytes.data(), lane * stride + offset + 4 * word) : kSentinel));
+                      (loaded ? at<std::uint32_t>(bytes.data(), lane * stride + offset + 4 * word) : kUntouched));
             }
           }
         }

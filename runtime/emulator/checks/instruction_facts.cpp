@@ -143,8 +143,7 @@ InstructionFacts facts_of(const Instruction& in, const MachineFacts& machine, Ch
       facts.wait_states = in.mnemonic == "s_nop" ? (in.simm16() & 15) + 1 : 1;
       break;
     case InstructionKind::kWait:
-      facts.vmcnt = (in.simm16() & 15) | (in.simm16() >> 14 & 3) << 4;
-      facts.lgkmcnt = in.simm16() >> 8 & 15;
+      facts.waits = WaitCounts::of(in.simm16());
       break;
     case InstructionKind::kMatrix:
       facts.matrix = matrix_facts(in, chip);

@@ -5,6 +5,7 @@
 
 #include "runtime/emulator/decode/instruction.h"
 #include "runtime/emulator/decode/register_use.h"
+#include "runtime/emulator/execute/wait_counts.h"
 #include "runtime/emulator/numerics/matrix.h"
 
 namespace monojit::emulator {
@@ -45,8 +46,7 @@ struct InstructionFacts {
   InstructionKind kind = InstructionKind::kOther;
   u32 wait_states = 1;     ///< that it takes itself
   u32 scalar_results = 0;  ///< what a scalar memory instruction adds to lgkmcnt
-  u32 vmcnt = 63;          ///< of s_waitcnt
-  u32 lgkmcnt = 15;
+  WaitCounts waits;        ///< of s_waitcnt
   bool dot = false;
   bool crosses_lanes = false;    ///< a lane's result depends on other lanes
   bool takes_undefined = false;  ///< gives a defined result from partly undefined sources, as packing does

@@ -38,19 +38,19 @@ std::optional<PendingResults::Complaint> PendingResults::issue(const Instruction
     }
   }
   if (facts.kind == InstructionKind::kWait) {
-    wait(facts);
+    wait(facts.waits);
   } else {
     count(facts, number);
   }
   return std::nullopt;
 }
 
-void PendingResults::wait(const InstructionFacts& facts) {
-  if (facts.vmcnt < vector_issued_) vector_done_ = std::max(vector_done_, vector_issued_ - facts.vmcnt);
-  if (facts.lgkmcnt == 0) {
+void PendingResults::wait(WaitCounts waits) {
+  if (waits.vector_memory < vector_issued_) vector_done_ = std::max(vector_done_, vector_issued_ - waits.vector_memory);
+  if (waits.lds == 0) {
     local_done_ = local_issued_;
-  } else if (last_scalar_ <= local_done_ && facts.lgkmcnt < local_issued_) {
-    local_done_ = std::max(local_done_, local_issued_ - facts.lgkmcnt);
+  } else if (last_scalar_ <= local_done_ && waits.lds < local_issued_) {
+    local_done_ = std::max(local_done_, local_issued_ - waits.lds);
   }
 }
 

@@ -34,7 +34,7 @@ class PendingResults {
   };
 
   [[nodiscard]] bool pending(const Mark& mark) const { return mark.vector > vector_done_ || mark.local > local_done_; }
-  void wait(const InstructionFacts& facts);
+  void wait(WaitCounts waits);
   void count(const InstructionFacts& facts, u32 number);
 
   RegisterMap<Mark> marks_;

@@ -12,7 +12,6 @@ struct RaceGroup {
   AccessHistory lds;
   std::unordered_map<u64, VectorClock> lds_hand_offs;  ///< by word offset, of LDS atomics
   BarrierClocks barriers[2];  ///< by the parity of their number: one may fill while one is left
-  u32 waves = 0;
 };
 
 namespace {
@@ -26,6 +25,19 @@ void join_entries_of_xcd(VectorClock& to, const VectorClock& from, const std::ve
                          const RaceWave& self) {
   for (const auto& wave : waves) {
     if (wave->device == self.device && wave->xcd == self.xcd) to.raise(wave->id, from.of(wave->id));
+  }
+}
+
+/// One access word by word: body(address of the word, address of the first byte in it, mask of the bytes).
+template <class Body>
+void for_each_word(u64 begin, u64 bytes, Body body) {
+  constexpr u64 kWordBytes = AccessHistory::kWordBytes;
+  const u64 end = begin + bytes;
+  for (u64 at = begin; at < end;) {
+    const u64 word = at & ~(kWordBytes - 1);
+    const u64 stop = std::min(word + kWordBytes, end);
+    body(word, at, static_cast<u8>(((1u << (stop - at)) - 1) << (at - word)));
+    at = stop;
   }
 }
 
@@ -75,7 +87,6 @@ void RaceDetector::start_wave(Wave& wave, const WavePlace& place) {
   if (group == nullptr || wave.number == 0) group = std::make_unique<RaceGroup>();
   self->group = group.get();
   self->seen = self->clock = devices_[place.device].before;
-  ++group->waves;
   wave.races = self.get();
   waves_.push_back(std::move(self));
 }
@@ -90,7 +101,7 @@ void RaceDetector::end_wave(Wave& wave) {
 }
 
 /// How far two waves are from each other: the scope that an access needs to be one for both.
-Scope RaceDetector::distance(const RaceWave& one, const RaceWave& other) const {
+Scope RaceDetector::distance(const RaceWave& one, const RaceWave& other) {
   if (one.group == other.group) return Scope::kWorkgroup;
   return one.device == other.device ? Scope::kDevice : Scope::kSystem;
 }
@@ -165,25 +176,19 @@ void RaceDetector::access_memory(Wave& wave, const MemoryRequest& request, Acces
                          .time = self.memory.time(),
                          .instruction = wave.program->number_of(request.op),
                          .scope = static_cast<u8>(scope),
-                         .write = kind != AccessKind::kLoad},
-                .atomic = kind == AccessKind::kAtomic};
+                         .write = kind != AccessKind::kLoad}};
   for (u64 lanes = request.lanes; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     access.past.lane = static_cast<u8>(lane);
-    const u64 end = request.addresses[lane] + request.length(lane);
-    for (u64 at = request.addresses[lane]; at < end;) {
-      const u64 word = at & ~u64{3};
-      const u64 stop = std::min(word + 4, end);
-      access.address = at;
-      access.past.bytes = static_cast<u8>(((1u << (stop - at)) - 1) << (at - word));
+    for_each_word(request.addresses[lane], request.length(lane), [&](u64 word, u64 address, u8 bytes) {
+      access.address = address;
+      access.past.bytes = bytes;
       if (hands_over && kind != AccessKind::kStore) take(self, word, scope);
       record(wave, request.op, history_.at(word), access);
       if (hands_over && kind != AccessKind::kLoad) give(self, word, scope, kind == AccessKind::kAtomic);
-      at = stop;
-    }
+    });
   }
   self.memory.issue();
-  self.memory.step();
 }
 
 void RaceDetector::load(Wave& wave, const MemoryRequest& request) { access_memory(wave, request, AccessKind::kLoad); }
@@ -202,19 +207,15 @@ void RaceDetector::lds_access(Wave& wave, const MicroOp* op, const LdsFacts& fac
                          .instruction = op->imm,
                          .scope = static_cast<u8>(atomic ? Scope::kWorkgroup : Scope::kWave),
                          .write = facts.writes},
-                .atomic = atomic,
                 .lds = true};
   const u32* const addresses = wave.row(row_offset(facts.address));
   for (u64 lanes = wave.exec(); lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     access.past.lane = static_cast<u8>(lane);
     for (u32 i = 0; i < facts.count; ++i) {
-      const u64 begin = u64{addresses[lane]} + facts.offsets[i];
-      for (u64 at = begin; at < begin + facts.bytes;) {
-        const u64 word = at & ~u64{3};
-        const u64 stop = std::min(word + 4, begin + facts.bytes);
-        access.address = at;
-        access.past.bytes = static_cast<u8>(((1u << (stop - at)) - 1) << (at - word));
+      for_each_word(u64{addresses[lane]} + facts.offsets[i], facts.bytes, [&](u64 word, u64 address, u8 bytes) {
+        access.address = address;
+        access.past.bytes = bytes;
         if (atomic) {
           VectorClock& hand_off = group.lds_hand_offs[word];
           self.lds_seen.join(hand_off);
@@ -222,12 +223,10 @@ void RaceDetector::lds_access(Wave& wave, const MicroOp* op, const LdsFacts& fac
           hand_off.raise(self.id, self.lds.done());
         }
         record(wave, op, group.lds.at(word), access);
-        at = stop;
-      }
+      });
     }
   }
   self.lds.issue();
-  self.lds.step();
 }
 
 void RaceDetector::wait(Wave& wave, WaitCounts counts) {

@@ -47,24 +47,21 @@ class RaceDetector {
  private:
   struct HandOff {
     ScopedClocks clocks;
-    VectorClock lds;
     u32 wave = 0;
     Scope scope = Scope::kWave;
   };
   /// One lane's access to one word, about to happen.
   struct Access {
     PastAccess past;
-    bool atomic = false;
     u64 address = 0;
     bool lds = false;
   };
 
-  [[nodiscard]] Scope distance(const RaceWave& one, const RaceWave& other) const;
+  [[nodiscard]] static Scope distance(const RaceWave& one, const RaceWave& other);
   [[nodiscard]] bool ordered(const PastAccess& before, const RaceWave& wave, const Access& now) const;
   [[nodiscard]] ScopedClocks published(const RaceWave& wave) const;
   void record(const Wave& wave, const MicroOp* op, WordHistory& word, const Access& access);
   void access_memory(Wave& wave, const MemoryRequest& request, AccessKind kind);
-  void access_word(RaceWave& self, const Wave& wave, const MicroOp* op, WordHistory& word, const Access& access);
   void give(RaceWave& self, u64 address, Scope scope, bool joins);
   void take(RaceWave& self, u64 address, Scope scope);
   void pass_barrier(RaceWave& self);

@@ -18,16 +18,15 @@ class IssuedAccesses {
  public:
   [[nodiscard]] u32 time() const { return time_; }
   [[nodiscard]] u32 done() const { return done_; }
+  /// Counts one; what follows is later than it.
   void issue() {
-    outstanding_.push_back(time_);
+    outstanding_.push_back(time_++);
     if (outstanding_.size() > kMostCounted) arrive();
   }
   /// At most `left` of the accesses are still on their way.
   void wait(u32 left) {
     while (outstanding_.size() > left) arrive();
   }
-  /// Accesses from now on are later than all before.
-  void step() { ++time_; }
 
  private:
   static constexpr std::size_t kMostCounted = 63;
@@ -59,7 +58,6 @@ struct RaceWave {
   u32 written_back_device = 0;  ///< own accesses that a finished write-back covers
   u32 written_back_system = 0;
   bool write_back_pending = false;
-  Scope write_back_scope = Scope::kWave;
   ScopedClocks write_back;  ///< what the pending one makes visible further away
   u32 barriers = 0;         ///< arrived at
   u32 barriers_passed = 0;

@@ -69,6 +69,7 @@ struct Program {
   }
   /// "0x1a40: buffer_load_dword v0, v1, s[0:3], 0 offen  [kernels/k1/norm.cpp:41]"
   [[nodiscard]] std::string describe(u32 instruction) const;
+  [[nodiscard]] std::string describe(const MicroOp* op) const { return describe(number_of(op)); }
   /// The micro-op at a code object address, or null if no decoded instruction begins there.
   [[nodiscard]] const MicroOp* at_address(u64 address) const;
 };

@@ -5,6 +5,7 @@
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/access.h"
 #include "runtime/emulator/execute/lane_memory.h"
+#include "runtime/emulator/execute/lds_entry.h"
 
 namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
 namespace {
@@ -130,16 +131,6 @@ void read_transposed(Wave& wave, const MicroOp* op) {
 
 // offset0/offset1 of pair forms count elements; st64 forms count 64 elements.
 constexpr u8 kElement = 1, kElement64 = 64;
-
-consteval Entry lds(std::string_view mnemonic, u8 rows, u16 flags, Handler handler, u8 offset_scale = 0) {
-  return {.mnemonic = mnemonic,
-          .form = Form::kLds,
-          .flags = flags,
-          .count = CountClass::kLds,
-          .data_rows = rows,
-          .offset_scale = offset_scale,
-          .handlers = {handler}};
-}
 
 constexpr Entry kEntries[] = {
     lds("ds_read_u8", 1, 0, lds_handler<LoadNarrow<u8>>),

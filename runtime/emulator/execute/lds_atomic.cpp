@@ -3,6 +3,7 @@
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/atomic_access.h"
 #include "runtime/emulator/execute/lane_memory.h"
+#include "runtime/emulator/execute/lds_entry.h"
 
 namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE {
 namespace {
@@ -136,16 +137,6 @@ constexpr auto kPackedHalfAdd = [](u32 old, u32 data, Denormals denormals) {
 constexpr auto kPackedBrainAdd = [](u32 old, u32 data, Denormals denormals) {
   return add_packed_bf16(old, data, denormals);
 };
-
-consteval Entry lds(std::string_view mnemonic, u8 rows, u16 flags, Handler handler, u8 offset_scale = 0) {
-  return {.mnemonic = mnemonic,
-          .form = Form::kLds,
-          .flags = flags,
-          .count = CountClass::kLds,
-          .data_rows = rows,
-          .offset_scale = offset_scale,
-          .handlers = {handler}};
-}
 
 template <class T, auto kFunction, u32 kOperands = 1, u32 kShift = kNoMode>
 consteval Entry quiet(std::string_view mnemonic) {

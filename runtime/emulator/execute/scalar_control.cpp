@@ -78,9 +78,8 @@ void observed_barrier(Wave& wave, const MicroOp* op) {
   barrier(wave, op);
 }
 
-/// SIMM16: vmcnt in bits 3:0 and 15:14, lgkmcnt in bits 11:8.
 void observed_wait(Wave& wave, const MicroOp* op) {
-  const WaitCounts counts{.vector_memory = (op->imm & 15) | (op->imm >> 14 & 3) << 4, .lds = op->imm >> 8 & 15};
+  const WaitCounts counts = WaitCounts::of(op->imm);
   if (wave.worker->model->wait(wave, op, counts)) return yield_after(wave, op, WaveState::kPreempted);
   MONOJIT_EMULATOR_NEXT(wave, op);
 }

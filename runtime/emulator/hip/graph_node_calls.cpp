@@ -56,6 +56,15 @@ hipError_t with_node(hipGraphNode_t node, Body body) {
   });
 }
 
+/// What `read` finds in the node, to *target, which `name` is called by.
+template <class Target, class Read>
+hipError_t read_node(hipGraphNode_t node, Target* target, const char* name, Read read) {
+  return with_node(node, [&](hipGraphNode& known) {
+    require(target, name);
+    *target = read(known);
+  });
+}
+
 }  // namespace
 
 extern "C" {
@@ -111,59 +120,41 @@ hipError_t hipGraphAddMemFreeNode(hipGraphNode_t* node, hipGraph_t graph, const 
 }
 
 hipError_t hipGraphKernelNodeGetParams(hipGraphNode_t node, hipKernelNodeParams* parameters) {
-  return with_node(node, [&](hipGraphNode& known) {
-    require(parameters, "parameters");
-    *parameters = kernel_parameters(known);
-  });
+  return read_node(node, parameters, "parameters", [](hipGraphNode& known) { return kernel_parameters(known); });
 }
 hipError_t hipGraphMemcpyNodeGetParams(hipGraphNode_t node, hipMemcpy3DParms* parameters) {
-  return with_node(node, [&](hipGraphNode& known) {
-    require(parameters, "parameters");
-    *parameters = copy_parameters(work_as<CopyWork>(known, "memcpy"));
-  });
+  return read_node(node, parameters, "parameters",
+                   [](hipGraphNode& known) { return copy_parameters(work_as<CopyWork>(known, "memcpy")); });
 }
 hipError_t hipGraphMemsetNodeGetParams(hipGraphNode_t node, hipMemsetParams* parameters) {
-  return with_node(node, [&](hipGraphNode& known) {
-    require(parameters, "parameters");
-    *parameters = fill_parameters(work_as<FillWork>(known, "memset"));
-  });
+  return read_node(node, parameters, "parameters",
+                   [](hipGraphNode& known) { return fill_parameters(work_as<FillWork>(known, "memset")); });
 }
 hipError_t hipGraphHostNodeGetParams(hipGraphNode_t node, hipHostNodeParams* parameters) {
-  return with_node(node, [&](hipGraphNode& known) {
-    require(parameters, "parameters");
+  return read_node(node, parameters, "parameters", [](hipGraphNode& known) {
     const HostWork& host = work_as<HostWork>(known, "host");
-    *parameters = {host.function, host.data};
+    return hipHostNodeParams{host.function, host.data};
   });
 }
 hipError_t hipGraphChildGraphNodeGetGraph(hipGraphNode_t node, hipGraph_t* graph) {
-  return with_node(node, [&](hipGraphNode& known) {
-    require(graph, "graph");
-    *graph = work_as<ChildWork>(known, "child graph").graph.get();
-  });
+  return read_node(node, graph, "graph",
+                   [](hipGraphNode& known) { return work_as<ChildWork>(known, "child graph").graph.get(); });
 }
 hipError_t hipGraphEventRecordNodeGetEvent(hipGraphNode_t node, hipEvent_t* event) {
-  return with_node(node, [&](hipGraphNode& known) {
-    require(event, "event");
-    *event = work_as<RecordWork>(known, "event record").event.get();
-  });
+  return read_node(node, event, "event",
+                   [](hipGraphNode& known) { return work_as<RecordWork>(known, "event record").event.get(); });
 }
 hipError_t hipGraphEventWaitNodeGetEvent(hipGraphNode_t node, hipEvent_t* event) {
-  return with_node(node, [&](hipGraphNode& known) {
-    require(event, "event");
-    *event = work_as<WaitWork>(known, "event wait").event.get();
-  });
+  return read_node(node, event, "event",
+                   [](hipGraphNode& known) { return work_as<WaitWork>(known, "event wait").event.get(); });
 }
 hipError_t hipGraphMemAllocNodeGetParams(hipGraphNode_t node, hipMemAllocNodeParams* parameters) {
-  return with_node(node, [&](hipGraphNode& known) {
-    require(parameters, "parameters");
-    *parameters = work_as<AllocateWork>(known, "allocation").parameters;
-  });
+  return read_node(node, parameters, "parameters",
+                   [](hipGraphNode& known) { return work_as<AllocateWork>(known, "allocation").parameters; });
 }
 hipError_t hipGraphMemFreeNodeGetParams(hipGraphNode_t node, void* pointer) {
-  return with_node(node, [&](hipGraphNode& known) {
-    require(pointer, "pointer");
-    *static_cast<void**>(pointer) = work_as<FreeWork>(known, "free").pointer;
-  });
+  return read_node(node, static_cast<void**>(pointer), "pointer",
+                   [](hipGraphNode& known) { return work_as<FreeWork>(known, "free").pointer; });
 }
 
 hipError_t hipGraphNodeSetParams(hipGraphNode_t node, hipGraphNodeParams* parameters) {

@@ -6,15 +6,10 @@
 
 #include <memory>
 
+#include "runtime/emulator/execute/wait_counts.h"
 #include "runtime/emulator/memory/memory_request.h"
 
 namespace monojit::emulator {
-
-/// What s_waitcnt asks for: at most so many operations may be left.
-struct WaitCounts {
-  u32 vector_memory = 63;
-  u32 lds = 15;
-};
 
 /// What Wave::memory_state points to: a model keeps more behind it.
 struct WaveMemoryState {

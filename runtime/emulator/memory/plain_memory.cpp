@@ -5,41 +5,23 @@
 #include <utility>
 
 #include "runtime/emulator/execute/wave.h"
+#include "runtime/emulator/memory/cache.h"
 
 namespace monojit::emulator {
-namespace {
-
-/// Moves a lane's bytes, a whole 4, 8 or 16 at once: other host threads must not see half of one.
-void move_whole(u8* to, const u8* from, u32 bytes) {
-  switch (bytes) {
-    case 4:
-      std::memcpy(to, from, 4);
-      break;
-    case 8:
-      std::memcpy(to, from, 8);
-      break;
-    case 16:
-      std::memcpy(to, from, 16);
-      break;
-    default:
-      std::memcpy(to, from, bytes);
-  }
-}
-
-}  // namespace
 
 void PlainMemory::start_wave(Wave& wave, const WavePlace&) {
   wave.memory_state = std::make_unique<WaveMemoryState>().release();
 }
 
 void PlainMemory::abandon_wave(Wave& wave) {
-  const std::unique_ptr<WaveMemoryState> state(static_cast<WaveMemoryState*>(std::exchange(wave.memory_state, nullptr)));
+  const std::unique_ptr<WaveMemoryState> state(
+      static_cast<WaveMemoryState*>(std::exchange(wave.memory_state, nullptr)));
 }
 
 bool PlainMemory::load(Wave& wave, std::unique_ptr<MemoryRequest>& request) {
   for (u64 lanes = request->lanes; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
-    move_whole(request->data + lane * kLaneSlot, reinterpret_cast<const u8*>(request->addresses[lane]),
+    copy_whole(request->data + lane * kLaneSlot, reinterpret_cast<const void*>(request->addresses[lane]),
                request->length(lane));
   }
   request->deliver(wave, *request);
@@ -50,7 +32,7 @@ bool PlainMemory::store(Wave& wave, std::unique_ptr<MemoryRequest>& request) {
   wave.worker->mark_written(*request);
   for (u64 lanes = request->lanes; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
-    move_whole(reinterpret_cast<u8*>(request->addresses[lane]), request->data + lane * kLaneSlot,
+    copy_whole(reinterpret_cast<void*>(request->addresses[lane]), request->data + lane * kLaneSlot,
                request->length(lane));
   }
   return false;

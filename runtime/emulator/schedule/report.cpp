@@ -72,7 +72,7 @@ std::string describe_places(const Grid& grid, const Places& places, const Alloca
     if (place.group_count > place.groups.size()) numbers += ", ...";
     // A wave goes on behind the instruction that made it wait.
     text += fmt::format("\n  {} waves of {} workgroups ({}) {} before {}", place.waves, place.group_count, numbers,
-                        waiting_name(where.second), describe_instruction(grid.launch(), where.first));
+                        waiting_name(where.second), grid.launch().program->describe(where.first));
     if (where.second != WaveState::kAtBarrier && place.last_load != 0) {
       text += "\n    " + describe_word(place.last_load, memory);
     }
@@ -91,15 +91,11 @@ std::string describe_never_started(const Grid& grid, std::span<const Grid* const
 
 }  // namespace
 
-std::string describe_instruction(const LaunchContext& launch, const MicroOp* op) {
-  return launch.program->describe(launch.program->number_of(op));
-}
-
 std::string describe_fault(const LaunchContext& launch, const Workgroup& group, const Wave& wave,
                            const WaveFault& fault) {
   return fmt::format("kernel {}: {}\n  workgroup ({}, {}, {}), wave {}\n  instruction {}", launch.program->kernel,
                      fault.what(), group.id[0], group.id[1], group.id[2], wave.number,
-                     describe_instruction(launch, fault.op()));
+                     launch.program->describe(fault.op()));
 }
 
 std::string describe_waiting(std::span<const Grid* const> grids, std::span<const Visit> visits,

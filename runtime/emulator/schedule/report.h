@@ -11,8 +11,6 @@
 
 namespace monojit::emulator {
 
-/// As Program::describe().
-[[nodiscard]] std::string describe_instruction(const LaunchContext& launch, const MicroOp* op);
 [[nodiscard]] std::string describe_fault(const LaunchContext& launch, const Workgroup& group, const Wave& wave,
                                          const WaveFault& fault);
 /// Who waits where and for which memory, over all launches; and which workgroups never started, and why.

@@ -156,14 +156,13 @@ void Scheduler::start_group(const Visit& visit, Worker& worker) {
   Workgroup& group = *visit.group;
   start_workgroup(group, visit.grid->launch(), visit.grid->arena().take());
   group.checks.clear();
-  for (Wave& wave : group.waves) {
-    if (variant_ != ProgramVariant::kChecked) break;
-    group.checks.push_back(std::make_shared<WaveChecks>(settings_.checks, settings_.chip.chip,
-                                                        visit.grid->request().kernel->descriptor, races_));
-    wave.checks = group.checks.back().get();
-  }
   if (model_ == nullptr) return;
   for (Wave& wave : group.waves) {
+    if (variant_ == ProgramVariant::kChecked) {
+      group.checks.push_back(std::make_shared<WaveChecks>(settings_.checks, settings_.chip.chip,
+                                                          visit.grid->request().kernel->descriptor, races_));
+      wave.checks = group.checks.back().get();
+    }
     wave.worker = &worker;
     model_->start_wave(wave, {.device = group.device,
                               .xcd = group.xcd,
