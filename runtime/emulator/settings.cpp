@@ -2,7 +2,9 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,18 +19,8 @@ struct Option {
   std::string_view name;
   const char* variable;
   std::string_view possible;
-};
-
-constexpr Option kOptions[] = {
-    {"chip", "MONOJIT_EMULATOR_CHIP", "gfx950 (MI355X) or gfx942 (MI300X)"},
-    {"devices", "MONOJIT_EMULATOR_DEVICES", "1..16"},
-    {"threads", "MONOJIT_EMULATOR_THREADS", "1..256"},
-    {"matrix", "MONOJIT_EMULATOR_MATRIX", "cdna3, fma-chain or exact"},
-    {"memory", "MONOJIT_EMULATOR_MEMORY", "coherent or weak"},
-    {"checks", "MONOJIT_EMULATOR_CHECKS", kCheckNames},
-    {"seed", "MONOJIT_EMULATOR_SEED", "an unsigned 64-bit number"},
-    {"alignment", "MONOJIT_EMULATOR_ALIGNMENT", "driver or strict"},
-    {"host_isa", "MONOJIT_EMULATOR_HOST_ISA", "avx2 or avx512"},
+  /// Reads a value of this option into the settings, or refuses it.
+  void (*read)(Settings& settings, const Option& option, std::string_view value);
 };
 
 [[noreturn]] void refuse(const Option& option, std::string_view value) {
@@ -43,61 +35,70 @@ u64 parse_number(const Option& option, std::string_view value) {
   return number;
 }
 
+u32 parse_count(const Option& option, std::string_view value, u64 most) {
+  const u64 number = parse_number(option, value);
+  if (number < 1 || number > most) refuse(option, value);
+  return static_cast<u32>(number);
+}
+
+/// The value that goes by this name.
+template <class T>
+T choose(const Option& option, std::string_view value, std::initializer_list<std::pair<std::string_view, T>> choices) {
+  for (const auto& [name, choice] : choices) {
+    if (name == value) return choice;
+  }
+  refuse(option, value);
+}
+
 HostIsa parse_host_isa(const Option& option, std::string_view value) {
-  if (value != "avx2" && value != "avx512") refuse(option, value);
-  const HostIsa isa = value == "avx2" ? HostIsa::kX86V3 : HostIsa::kX86V4;
+  const HostIsa isa = choose<HostIsa>(option, value, {{"avx2", HostIsa::kX86V3}, {"avx512", HostIsa::kX86V4}});
   if (!host_has(isa))
     throw Failure(FailureKind::kNotInitialized,
                   fmt::format("{}={}: this processor does not have it", option.variable, value));
   return isa;
 }
 
-void apply(Settings& settings, const Option& option, std::string_view value) {
-  if (option.name == "chip") {
-    if (value == kMi355x.arch) {
-      settings.chip = kMi355x;
-    } else if (value == kMi300x.arch) {
-      settings.chip = kMi300x;
-    } else {
-      refuse(option, value);
-    }
-  } else if (option.name == "devices") {
-    const u64 devices = parse_number(option, value);
-    if (devices < 1 || devices > kMostDevices) refuse(option, value);
-    settings.devices = static_cast<u32>(devices);
-  } else if (option.name == "threads") {
-    const u64 threads = parse_number(option, value);
-    if (threads < 1 || threads > kMostThreads) refuse(option, value);
-    settings.threads = static_cast<u32>(threads);
-  } else if (option.name == "matrix") {
-    if (value == "cdna3") {
-      settings.matrix = MatrixModel::kCdna3;
-    } else if (value == "fma-chain") {
-      settings.matrix = MatrixModel::kFmaChain;
-    } else if (value == "exact") {
-      settings.matrix = MatrixModel::kExact;
-    } else {
-      refuse(option, value);
-    }
-  } else if (option.name == "memory") {
-    if (value == "coherent") {
-      settings.memory = MemoryMode::kCoherent;
-    } else if (value == "weak") {
-      settings.memory = MemoryMode::kWeak;
-    } else {
-      refuse(option, value);
-    }
-  } else if (option.name == "alignment") {
-    if (value != "driver" && value != "strict") refuse(option, value);
-    settings.strict_alignment = value == "strict";
-  } else if (option.name == "checks") {
-    if (!parse_checks(value, settings.checks)) refuse(option, value);
-  } else if (option.name == "host_isa") {
-    settings.host_isa = parse_host_isa(option, value);
-  } else {
-    settings.seed = parse_number(option, value);
-  }
-}
+constexpr Option kOptions[] = {
+    {"chip", "MONOJIT_EMULATOR_CHIP", "gfx950 (MI355X) or gfx942 (MI300X)",
+     [](Settings& settings, const Option& option, std::string_view value) {
+       settings.chip = choose<ChipLimits>(option, value, {{kMi355x.arch, kMi355x}, {kMi300x.arch, kMi300x}});
+     }},
+    {"devices", "MONOJIT_EMULATOR_DEVICES", "1..16",
+     [](Settings& settings, const Option& option, std::string_view value) {
+       settings.devices = parse_count(option, value, kMostDevices);
+     }},
+    {"threads", "MONOJIT_EMULATOR_THREADS", "1..256",
+     [](Settings& settings, const Option& option, std::string_view value) {
+       settings.threads = parse_count(option, value, kMostThreads);
+     }},
+    {"matrix", "MONOJIT_EMULATOR_MATRIX", "cdna3, fma-chain or exact",
+     [](Settings& settings, const Option& option, std::string_view value) {
+       settings.matrix = choose<MatrixModel>(
+           option, value,
+           {{"cdna3", MatrixModel::kCdna3}, {"fma-chain", MatrixModel::kFmaChain}, {"exact", MatrixModel::kExact}});
+     }},
+    {"memory", "MONOJIT_EMULATOR_MEMORY", "coherent or weak",
+     [](Settings& settings, const Option& option, std::string_view value) {
+       settings.memory =
+           choose<MemoryMode>(option, value, {{"coherent", MemoryMode::kCoherent}, {"weak", MemoryMode::kWeak}});
+     }},
+    {"checks", "MONOJIT_EMULATOR_CHECKS", kCheckNames,
+     [](Settings& settings, const Option& option, std::string_view value) {
+       if (!parse_checks(value, settings.checks)) refuse(option, value);
+     }},
+    {"seed", "MONOJIT_EMULATOR_SEED", "an unsigned 64-bit number",
+     [](Settings& settings, const Option& option, std::string_view value) {
+       settings.seed = parse_number(option, value);
+     }},
+    {"alignment", "MONOJIT_EMULATOR_ALIGNMENT", "driver or strict",
+     [](Settings& settings, const Option& option, std::string_view value) {
+       settings.strict_alignment = choose<bool>(option, value, {{"driver", false}, {"strict", true}});
+     }},
+    {"host_isa", "MONOJIT_EMULATOR_HOST_ISA", "avx2 or avx512",
+     [](Settings& settings, const Option& option, std::string_view value) {
+       settings.host_isa = parse_host_isa(option, value);
+     }},
+};
 
 std::string option_names() {
   std::string names;
@@ -109,7 +110,7 @@ std::string option_names() {
 
 void apply_setting(Settings& settings, std::string_view name, std::string_view value) {
   for (const Option& option : kOptions) {
-    if (option.name == name) return apply(settings, option, value);
+    if (option.name == name) return option.read(settings, option, value);
   }
   throw Failure(FailureKind::kInvalidValue,
                 fmt::format("emulator option \"{}\" does not exist; there are {}", name, option_names()));
@@ -119,7 +120,7 @@ Settings settings_from_environment() {
   Settings settings;
   for (const Option& option : kOptions) {
     const char* value = std::getenv(option.variable);
-    if (value != nullptr && *value != '\0') apply(settings, option, value);
+    if (value != nullptr && *value != '\0') option.read(settings, option, value);
   }
   return settings;
 }
