@@ -139,6 +139,13 @@ TEST_CASE("f32 functions") {
          const float high = product(l.a32() & 0xffff0000, l.b32() & 0xffff0000);
          return bits(flushed(flushed(low + high) + flushed(f(l.c))));
        }},
+      {"v_dot2_f32_bf16 v10, v2, v4, v6 neg_lo:[0,1,0] neg_hi:[1,0,0]", Match::kFloat32,
+       [](const Lane& l) {
+         const auto product = [&](uint32_t x, uint32_t y) { return flushed(flushed(f(x)) * flushed(f(y))); };
+         const float low = product(l.a32() << 16, (l.b32() << 16) ^ 0x80000000);
+         const float high = product((l.a32() & 0xffff0000) ^ 0x80000000, l.b32() & 0xffff0000);
+         return bits(flushed(flushed(low + high) + flushed(f(l.c))));
+       }},
       {"v_minimum3_f32 v10, v2, v4, v6", Match::kFloat32,
        [](const Lane& l) {
          const float x = f(l.a), y = f(l.b), z = f(l.c);

@@ -95,6 +95,11 @@ TEST_CASE("f32 pairs become 8-bit and 4-bit numbers with a scale") {
   }
   cases.push_back({"v_cvt_scalef32_pk_fp4_f32 v10, v2, v4, v6 op_sel:[0,0,1,0]", Match::kBits32,
                    [](const Lane& l) { return (kOldResult & ~0xff00u) | codes(kFp4, f(l.a), f(l.b), l.c32()) << 8; }});
+  // They round to nearest even whatever MODE says.
+  cases.push_back({"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 10\n  v_cvt_scalef32_pk_fp8_f32 v10, v2, v4, 1.0\n"
+                   "  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0",
+                   Match::kBits32,
+                   [](const Lane& l) { return low_half(kOldResult, codes(kFp8, f(l.a), f(l.b), 0x3f800000)); }});
   check_lane_cases(cases, Values::kFloats);
 }
 

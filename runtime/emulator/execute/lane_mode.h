@@ -32,4 +32,7 @@ struct Mode {
   }
 };
 
+/// MODE for conversions that round to nearest even whatever it says: they run under the host's default.
+struct NearestMode : Mode {};
+
 }  // namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE

@@ -15,6 +15,7 @@
 #include "runtime/emulator/decode/entry.h"
 #include "runtime/emulator/execute/half.h"
 #include "runtime/emulator/execute/lane_mode.h"
+#include "runtime/emulator/execute/mode.h"
 #include "runtime/emulator/execute/wave.h"
 #include "runtime/emulator/numerics/f16.h"
 #include "runtime/emulator/numerics/host_isa.h"
@@ -38,7 +39,7 @@ struct Single {
 
 template <class T>
 inline constexpr bool kIsRegister =
-    !std::is_same_v<T, Select> && !std::is_same_v<T, Mode> && !std::is_same_v<T, LaneIndex>;
+    !std::is_same_v<T, Select> && !std::is_base_of_v<Mode, T> && !std::is_same_v<T, LaneIndex>;
 
 /// Stands for "no mask besides the value".
 struct NoMask {};
@@ -104,8 +105,9 @@ struct RowOperand {
   }
 };
 
+template <class T>
 struct PlainMode {
-  MONOJIT_EMULATOR_INLINE Mode at(u32) const { return {}; }
+  MONOJIT_EMULATOR_INLINE T at(u32) const { return {}; }
 };
 
 MONOJIT_EMULATOR_INLINE Half flushed(Half x) { return {static_cast<u16>(numerics::flush_denormal_f16(x.bits))}; }
@@ -145,11 +147,11 @@ MONOJIT_EMULATOR_INLINE auto read_operand(Wave& wave, [[maybe_unused]] const Mic
     return ScalarOperand<Select>{{op->aux}};
   } else if constexpr (std::is_same_v<T, LaneIndex>) {
     return LaneOperand{};
-  } else if constexpr (std::is_same_v<T, Mode>) {
+  } else if constexpr (std::is_base_of_v<Mode, T>) {
     if constexpr (kPlain) {
-      return PlainMode{};
+      return PlainMode<T>{};
     } else {
-      return ScalarOperand<Mode>{Mode::of(wave)};
+      return ScalarOperand<T>{T{Mode::of(wave)}};
     }
   } else if constexpr ((kIsHalf<T> || std::is_same_v<T, Single>) && !kPlain) {
     const auto inner = read_operand<T, kIsRow, true>(wave, op, offset, staging);
@@ -202,7 +204,7 @@ inline constexpr bool kUsesDoubles = std::is_same_v<Result, double> || (std::is_
 
 /// What depends on MODE in more than the host's own rounding and flushing.
 template <class T>
-inline constexpr bool kObeysMode = kIsHalf<T> || std::is_same_v<T, Single> || std::is_same_v<T, Mode> ||
+inline constexpr bool kObeysMode = kIsHalf<T> || std::is_same_v<T, Single> || std::is_base_of_v<Mode, T> ||
                                    std::is_same_v<T, HalfResult> || std::is_same_v<T, HalfPairResult>;
 
 template <auto kFunction, auto kMask, u32 kRowSources, bool kPlain, class Result, class... Sources,
@@ -256,9 +258,13 @@ template <auto kFunction, auto kMask, u32 kRowSources, class Result, class... So
 MONOJIT_EMULATOR_INLINE void run_signature(Wave& wave, const MicroOp* op, Result (*signature)(Sources...)) {
   constexpr bool kDoubles = kUsesDoubles<Result, Sources...>;
   constexpr bool kHalves = (kIsHalf<Sources> || ...);
+  constexpr bool kNearest = (std::is_same_v<Sources, NearestMode> || ...);
   if constexpr (kObeysMode<Result> || (kObeysMode<Sources> || ...)) {
     if (!wave.plain_mode) [[unlikely]] {
-      const u32 host_mode = kDoubles ? wave.host_mode64 : kHalves ? wave.host_mode16 : wave.host_mode32;
+      const u32 host_mode = kNearest   ? kHostModeDefault
+                            : kDoubles ? wave.host_mode64
+                            : kHalves  ? wave.host_mode16
+                                       : wave.host_mode32;
       return run_lanes_under<kFunction, kMask, kRowSources, false>(host_mode, wave, op, signature);
     }
   } else if constexpr (kDoubles) {

@@ -97,9 +97,12 @@ template <SmallFormat kFormat, auto kNarrow, bool kToHalves>
   });
 }
 
+/// The conversions round to nearest even whatever MODE says.
 template <auto kBody>
 void block_handler(Wave& wave, const MicroOp* op) {
+  if (!wave.plain_mode) _mm_setcsr(kHostModeDefault);
   kBody(wave, op);
+  if (!wave.plain_mode) _mm_setcsr(wave.host_mode32);
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 

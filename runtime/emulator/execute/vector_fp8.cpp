@@ -37,12 +37,12 @@ constexpr u16 kByteResult = kSelectsInOp | kInsertsByte;
 
 template <Fp8 kKind>
 consteval Entry narrow_pair(std::string_view mnemonic) {
-  return vector<[](u32 low, u32 high, Mode mode) { return n::encode_fp8_pair<kKind>(low, high, mode.fp16_ovfl); }>(
+  return vector<[](u32 low, u32 high, NearestMode mode) { return n::encode_fp8_pair<kKind>(low, high, mode.fp16_ovfl); }>(
       mnemonic, kHalfResult);
 }
 template <Fp8 kKind>
 consteval Entry narrow_stochastic(std::string_view mnemonic) {
-  return vector<[](u32 value, u32 seed, Mode mode) {
+  return vector<[](u32 value, u32 seed, NearestMode mode) {
     return n::encode_fp8_stochastic<kKind>(value, seed, mode.fp16_ovfl);
   }>(mnemonic, kByteResult);
 }
@@ -58,25 +58,25 @@ consteval Entry widen_pair(std::string_view mnemonic) {
 
 template <Fp8 kKind>
 consteval Entry scaled_pair(std::string_view mnemonic) {
-  return vector<[](u32 low, u32 high, u32 scale, Mode mode) {
+  return vector<[](u32 low, u32 high, u32 scale, NearestMode mode) {
     return n::scaled_fp8_pair<kKind>(low, high, scale, mode.fp16_ovfl);
   }>(mnemonic, kHalfResult);
 }
 template <Fp8 kKind, class From>
 consteval Entry scaled_pair_16(std::string_view mnemonic) {
-  return vector<[](u32 pair, u32 scale, Mode mode) {
+  return vector<[](u32 pair, u32 scale, NearestMode mode) {
     return n::scaled_fp8_pair<kKind>(From::to_f32(pair), From::to_f32(pair >> 16), scale, mode.fp16_ovfl);
   }>(mnemonic, kHalfResult);
 }
 template <Fp8 kKind>
 consteval Entry scaled_stochastic(std::string_view mnemonic) {
-  return vector<[](u32 value, u32 seed, u32 scale, Mode mode) {
+  return vector<[](u32 value, u32 seed, u32 scale, NearestMode mode) {
     return n::scaled_fp8_stochastic<kKind>(value, seed, scale, mode.fp16_ovfl);
   }>(mnemonic, kByteResult);
 }
 template <Fp8 kKind, class From>
 consteval Entry scaled_stochastic_16(std::string_view mnemonic) {
-  return vector<[](u32 value, u32 seed, u32 scale, Mode mode) {
+  return vector<[](u32 value, u32 seed, u32 scale, NearestMode mode) {
     return n::scaled_fp8_stochastic<kKind>(From::to_f32(value), seed, scale, mode.fp16_ovfl);
   }>(mnemonic, kByteResult);
 }
@@ -114,13 +114,13 @@ MONOJIT_EMULATOR_INLINE u32 fp4(u32 codes, bool second, u32 scale) {
 
 template <class From>
 consteval Entry fp4_from_16(std::string_view mnemonic) {
-  return vector<[](u32 pair, u32 scale) {
+  return vector<[](u32 pair, u32 scale, NearestMode) {
     return n::scaled_fp4_pair(From::to_f32(pair), From::to_f32(pair >> 16), scale);
   }>(mnemonic, kByteResult);
 }
 template <class From>
 consteval Entry fp4_from_16_stochastic(std::string_view mnemonic) {
-  return vector<[](u32 pair, u32 seed, u32 scale) {
+  return vector<[](u32 pair, u32 seed, u32 scale, NearestMode) {
     return n::scaled_fp4_pair_stochastic(From::to_f32(pair), From::to_f32(pair >> 16), seed, scale);
   }>(mnemonic, kByteResult);
 }
@@ -163,9 +163,9 @@ constexpr Entry kEntries[] = {
     widen_pair<Fp8::kE5M2Fnuz>("v_cvt_pk_f32_bf8@gfx942"),
     MONOJIT_SCALED_FP8(Fp8::kE4M3, "fp8"),
     MONOJIT_SCALED_FP8(Fp8::kE5M2, "bf8"),
-    vector<[](u32 low, u32 high, u32 scale) { return n::scaled_fp4_pair(low, high, scale); }>(
+    vector<[](u32 low, u32 high, u32 scale, NearestMode) { return n::scaled_fp4_pair(low, high, scale); }>(
         "v_cvt_scalef32_pk_fp4_f32", kByteResult),
-    vector<[](u64 pair, u32 seed, u32 scale) {
+    vector<[](u64 pair, u32 seed, u32 scale, NearestMode) {
       return n::scaled_fp4_pair_stochastic(low_word(pair), high_word(pair), seed, scale);
     }>("v_cvt_scalef32_sr_pk_fp4_f32", kByteResult),
     fp4_from_16<HalfFormat>("v_cvt_scalef32_pk_fp4_f16"),

@@ -58,8 +58,13 @@ MONOJIT_LANE_FUNCTION constexpr std::uint32_t encode_f16_towards_zero(std::uint3
 MONOJIT_LANE_FUNCTION constexpr std::uint32_t encode_f16(std::uint32_t f32, std::uint32_t round, bool fp16_ovfl,
                                                          bool flush_result) {
   const std::uint32_t finite = magnitude(f32) < kF32Infinity ? magnitude(f32) : 0;
-  const std::uint32_t nearest = narrow_magnitude<kFormatF16>(finite);
+  // All of this is exact, so it does not depend on how the host rounds.
   const std::uint32_t cut = narrow_magnitude_stochastic<kFormatF16>(finite, 0);
+  const float below = as_float(widen_magnitude<kFormatF16>(cut));
+  const float rest = 2.0F * (as_float(finite) - below);
+  const float step = as_float(widen_magnitude<kFormatF16>(cut + 1)) - below;
+  const bool up = (rest > step) | ((rest == step) & ((cut & 1U) != 0));
+  const std::uint32_t nearest = cut + static_cast<std::uint32_t>(up);
   const bool negative = (f32 & kF32Sign) != 0;
   const bool outwards = round == (negative ? 2U : 1U);
   const bool inexact = widen_magnitude<kFormatF16>(cut) != finite;
