@@ -145,8 +145,7 @@ TEST_CASE("clamped integers saturate") {
       {"v_mad_i32_i16 v10, v2, v4, v6 clamp", Match::kBits32,
        [](const Lane& l) { return limit_i32(half(l.a, 0, true) * half(l.b, 0, true) + sc(l)); }},
       {"v_mul_lo_u16_sdwa v10, v2, v4 clamp dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_0 src1_sel:WORD_0",
-       Match::kBits32,
-       [](const Lane& l) { return u(limited(half(l.a, 0, false) * half(l.b, 0, false), 0, 0xffff)); }},
+       Match::kBits32, [](const Lane& l) { return u(limited(half(l.a, 0, false) * half(l.b, 0, false), 0, 0xffff)); }},
       {"v_mad_u16 v10, v2, v4, v6 clamp", Match::kBits32,
        [](const Lane& l) {
          const int64_t sum = half(l.a, 0, false) * half(l.b, 0, false) + half(l.c, 0, false);

@@ -95,11 +95,78 @@ TEST_CASE("f32 pairs become 8-bit and 4-bit numbers with a scale") {
   }
   cases.push_back({"v_cvt_scalef32_pk_fp4_f32 v10, v2, v4, v6 op_sel:[0,0,1,0]", Match::kBits32,
                    [](const Lane& l) { return (kOldResult & ~0xff00u) | codes(kFp4, f(l.a), f(l.b), l.c32()) << 8; }});
-  // They round to nearest even whatever MODE says.
-  cases.push_back({"s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 10\n  v_cvt_scalef32_pk_fp8_f32 v10, v2, v4, 1.0\n"
-                   "  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 4), 0",
-                   Match::kBits32,
-                   [](const Lane& l) { return low_half(kOldResult, codes(kFp8, f(l.a), f(l.b), 0x3f800000)); }});
+  check_lane_cases(cases, Values::kFloats);
+}
+
+constexpr uint32_t kDefaultMode = 0x3f0;  // nearest, denormals kept, DX10_CLAMP, IEEE
+
+/// Both roundings of MODE (1 up, 2 down, 3 towards zero), and whether f32 denormals count as zero, in and out.
+struct OtherMode {
+  uint32_t round;
+  bool flush32;
+
+  [[nodiscard]] std::string around(const std::string& text) const {
+    const uint32_t mode = (kDefaultMode & ~(flush32 ? 0x30u : 0u)) | round | round << 2;
+    return fmt::format(
+        "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 10), {:#x}\n  {}\n  s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 10), "
+        "{:#x}",
+        mode, text, kDefaultMode);
+  }
+  [[nodiscard]] float seen(float x) const {
+    return flush32 && std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0F, x) : x;
+  }
+};
+constexpr OtherMode kOtherModes[] = {{0, true}, {1, false}, {2, false}, {3, false}, {1, true}, {2, true}};
+
+TEST_CASE("conversions to narrow numbers round to nearest whatever MODE says, and only f32 denormals obey it") {
+  std::vector<LaneCase> cases;
+  std::string blocks;
+  for (int i = 0; i < 16; ++i) blocks += fmt::format("v_mov_b32 v{}, v2\n  v_mov_b32 v{}, v4\n  ", 20 + i, 36 + i);
+  for (const OtherMode& mode : kOtherModes) {
+    const auto pair = [=](const Narrow& to, const Lane& l, uint32_t scale) {
+      return codes(to, mode.seen(f(l.a)), mode.seen(f(l.b)), scale);
+    };
+    for (const Narrow& to : {kFp8, kBf8}) {
+      cases.push_back({mode.around(fmt::format("v_cvt_pk_{}_f32 v10, v2, v4", to.name)), Match::kBits32,
+                       [=](const Lane& l) { return low_half(kOldResult, codes(to, f(l.a), f(l.b), 0x3f800000)); }});
+      cases.push_back({mode.around(fmt::format("v_cvt_scalef32_pk_{}_f32 v10, v2, v4, v6", to.name)), Match::kBits32,
+                       [=](const Lane& l) { return low_half(kOldResult, pair(to, l, l.c32())); }});
+    }
+    cases.push_back({mode.around("v_cvt_scalef32_pk_fp4_f32 v10, v2, v4, v6"), Match::kBits32,
+                     [=](const Lane& l) { return (kOldResult & ~0xffu) | pair(kFp4, l, l.c32()); }});
+    for (const Narrow& to : {kFp6, kBf6}) {
+      cases.push_back(
+          {mode.around(blocks + fmt::format("v_cvt_scalef32_2xpk16_{}_f32 v[10:15], v[20:35], v[36:51], v6", to.name)),
+           Match::kBits32, [=](const Lane& l) {
+             uint64_t word = 0;
+             for (unsigned i = 0; i < 6; ++i) {
+               const double x = mode.seen(f(i % 2 == 0 ? l.a : l.b)) / scale_of(l.c32());
+               word |= uint64_t{to.code(x)} << (6 * i);
+             }
+             return static_cast<uint32_t>(word);
+           }});
+    }
+    cases.push_back({mode.around("v_cvt_pk_bf16_f32 v10, v2, v4"), Match::kBits32, [](const Lane& l) {
+                       return static_cast<uint32_t>(brain_code(f(l.a)) | brain_code(f(l.b)) << 16);
+                     }});
+  }
+  check_lane_cases(cases, Values::kFloats);
+}
+
+TEST_CASE("narrow numbers with a scale become f32 and f16 to nearest whatever MODE says, and f32 denormals obey it") {
+  std::vector<LaneCase> cases;
+  for (const OtherMode& mode : kOtherModes) {
+    for (const Narrow& from : {kFp8, kBf8}) {
+      const auto value = [=](const Lane& l) {
+        return from.value(static_cast<uint32_t>(l.a & 0xff)) * scale_of(l.b32());
+      };
+      cases.push_back({mode.around(fmt::format("v_cvt_scalef32_f32_{} v10, v2, v4", from.name)), Match::kFloat32,
+                       [=](const Lane& l) { return bits(mode.seen(static_cast<float>(value(l)))); }});
+      cases.push_back(
+          {mode.around(fmt::format("v_cvt_scalef32_f16_{} v10, v2, v4\n  v_and_b32 v10, 0xffff, v10", from.name)),
+           Match::kHalf, [=](const Lane& l) { return half_code(value(l)); }});
+    }
+  }
   check_lane_cases(cases, Values::kFloats);
 }
 

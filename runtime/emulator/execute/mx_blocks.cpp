@@ -22,13 +22,16 @@ u32 value_of(Wave& wave, const MicroOp* op, u32 offset, u32 operand, u32 lane) {
   return (op->aux >> operand & 1) != 0 ? wave.row(offset)[lane] : wave.word(offset);
 }
 
-// How 32 source elements lie in rows.
+// How 32 source elements lie in rows. f32 obeys MODE's denormal bits, the other formats keep theirs.
 struct Words {  // f32
-  static u32 get(const u32* rows, u32 lane, u32 element) { return rows[element * kLanes + lane]; }
+  static u32 get(const u32* rows, u32 lane, u32 element, Mode mode) {
+    const u32 value = rows[element * kLanes + lane];
+    return mode.flush_in32 ? n::flush_denormal(value) : value;
+  }
 };
 template <auto kDecode>
 struct Halves {  // f16 or bf16, the even element in the low half
-  static u32 get(const u32* rows, u32 lane, u32 element) {
+  static u32 get(const u32* rows, u32 lane, u32 element, Mode) {
     return kDecode(rows[element / 2 * kLanes + lane] >> (element % 2 * 16) & 0xffff);
   }
 };
@@ -46,9 +49,10 @@ MONOJIT_EMULATOR_INLINE void for_active(Wave& wave, Body body) {
 
 template <SmallFormat kFormat, class Source>
 [[gnu::noinline]] void narrow_lanes(Wave& wave, const MicroOp* op) {
+  const Mode mode = Mode::of(wave);
   for_active(wave, [&](u32 lane) {
     u32 values[kElements], words[kCodeWords];
-    for (u32 i = 0; i < kElements; ++i) values[i] = Source::get(wave.row(op->a), lane, i);
+    for (u32 i = 0; i < kElements; ++i) values[i] = Source::get(wave.row(op->a), lane, i, mode);
     n::scaled_6bit_block<kFormat>(values, value_of(wave, op, op->b, 2, lane), words);
     store_codes(wave.row(op->dst), lane, words);
   });
@@ -57,9 +61,12 @@ template <SmallFormat kFormat, class Source>
 /// Even elements from the first source, odd ones from the second.
 template <SmallFormat kFormat>
 [[gnu::noinline]] void narrow_two_lanes(Wave& wave, const MicroOp* op) {
+  const Mode mode = Mode::of(wave);
   for_active(wave, [&](u32 lane) {
     u32 values[kElements], words[kCodeWords];
-    for (u32 i = 0; i < kElements; ++i) values[i] = wave.row(i % 2 == 0 ? op->a : op->b)[i / 2 * kLanes + lane];
+    for (u32 i = 0; i < kElements; ++i) {
+      values[i] = Words::get(wave.row(i % 2 == 0 ? op->a : op->b), lane, i / 2, mode);
+    }
     n::scaled_6bit_block<kFormat>(values, value_of(wave, op, op->c, 3, lane), words);
     store_codes(wave.row(op->dst), lane, words);
   });
@@ -67,9 +74,10 @@ template <SmallFormat kFormat>
 
 template <SmallFormat kFormat, class Source>
 [[gnu::noinline]] void narrow_stochastic_lanes(Wave& wave, const MicroOp* op) {
+  const Mode mode = Mode::of(wave);
   for_active(wave, [&](u32 lane) {
     u32 values[kElements], words[kCodeWords];
-    for (u32 i = 0; i < kElements; ++i) values[i] = Source::get(wave.row(op->a), lane, i);
+    for (u32 i = 0; i < kElements; ++i) values[i] = Source::get(wave.row(op->a), lane, i, mode);
     n::scaled_6bit_block_stochastic<kFormat>(values, value_of(wave, op, op->b, 2, lane),
                                              value_of(wave, op, op->c, 3, lane), words);
     store_codes(wave.row(op->dst), lane, words);
@@ -79,6 +87,7 @@ template <SmallFormat kFormat, class Source>
 /// kNarrow null: f32 results in 32 rows; else halves in 16.
 template <SmallFormat kFormat, auto kNarrow, bool kToHalves>
 [[gnu::noinline]] void widen_lanes(Wave& wave, const MicroOp* op) {
+  const Mode mode = Mode::of(wave);
   for_active(wave, [&](u32 lane) {
     u32 words[kCodeWords], codes[kElements];
     for (u32 i = 0; i < kCodeWords; ++i) words[i] = wave.row(op->a)[i * kLanes + lane];
@@ -91,7 +100,7 @@ template <SmallFormat kFormat, auto kNarrow, bool kToHalves>
         u32& word = out[i / 2 * kLanes + lane];
         word = i % 2 == 0 ? value : word | value << 16;
       } else {
-        out[i * kLanes + lane] = value;
+        out[i * kLanes + lane] = mode.flush_out32 ? n::flush_denormal(value) : value;
       }
     }
   });

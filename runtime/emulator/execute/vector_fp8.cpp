@@ -32,13 +32,21 @@ struct BrainFormat {
   MONOJIT_EMULATOR_INLINE static u32 from_f32(u32 bits) { return n::encode_bf16(bits); }
 };
 
+// All of this rounds to nearest even whatever MODE says. f32 sources and results obey its denormal bits, the others
+// keep theirs.
+MONOJIT_EMULATOR_INLINE u32 source(u32 f32, NearestMode mode) { return mode.flush_in32 ? n::flush_denormal(f32) : f32; }
+MONOJIT_EMULATOR_INLINE u32 result(u32 f32, NearestMode mode) {
+  return mode.flush_out32 ? n::flush_denormal(f32) : f32;
+}
+
 constexpr u16 kHalfResult = kSelectsInOp | kInsertsHalf;
 constexpr u16 kByteResult = kSelectsInOp | kInsertsByte;
 
 template <Fp8 kKind>
 consteval Entry narrow_pair(std::string_view mnemonic) {
-  return vector<[](u32 low, u32 high, NearestMode mode) { return n::encode_fp8_pair<kKind>(low, high, mode.fp16_ovfl); }>(
-      mnemonic, kHalfResult);
+  return vector<[](u32 low, u32 high, NearestMode mode) {
+    return n::encode_fp8_pair<kKind>(low, high, mode.fp16_ovfl);
+  }>(mnemonic, kHalfResult);
 }
 template <Fp8 kKind>
 consteval Entry narrow_stochastic(std::string_view mnemonic) {
@@ -59,7 +67,7 @@ consteval Entry widen_pair(std::string_view mnemonic) {
 template <Fp8 kKind>
 consteval Entry scaled_pair(std::string_view mnemonic) {
   return vector<[](u32 low, u32 high, u32 scale, NearestMode mode) {
-    return n::scaled_fp8_pair<kKind>(low, high, scale, mode.fp16_ovfl);
+    return n::scaled_fp8_pair<kKind>(source(low, mode), source(high, mode), scale, mode.fp16_ovfl);
   }>(mnemonic, kHalfResult);
 }
 template <Fp8 kKind, class From>
@@ -71,7 +79,7 @@ consteval Entry scaled_pair_16(std::string_view mnemonic) {
 template <Fp8 kKind>
 consteval Entry scaled_stochastic(std::string_view mnemonic) {
   return vector<[](u32 value, u32 seed, u32 scale, NearestMode mode) {
-    return n::scaled_fp8_stochastic<kKind>(value, seed, scale, mode.fp16_ovfl);
+    return n::scaled_fp8_stochastic<kKind>(source(value, mode), seed, scale, mode.fp16_ovfl);
   }>(mnemonic, kByteResult);
 }
 template <Fp8 kKind, class From>
@@ -82,26 +90,27 @@ consteval Entry scaled_stochastic_16(std::string_view mnemonic) {
 }
 template <Fp8 kKind>
 consteval Entry scaled_widen(std::string_view mnemonic) {
-  return vector<[](u32 codes, u32 scale, Select select) {
-    return n::widen_scaled_fp8<kKind>(selected_byte(codes, select), scale);
+  return vector<[](u32 codes, u32 scale, Select select, NearestMode mode) {
+    return result(n::widen_scaled_fp8<kKind>(selected_byte(codes, select), scale), mode);
   }>(mnemonic, kSelectsInOp);
 }
 template <Fp8 kKind>
 consteval Entry scaled_widen_half(std::string_view mnemonic) {
-  return vector<[](u32 codes, u32 scale, Select select) {
+  return vector<[](u32 codes, u32 scale, Select select, NearestMode) {
     return HalfFormat::from_f32(n::widen_scaled_fp8<kKind>(selected_byte(codes, select), scale));
   }>(mnemonic, kHalfResult);
 }
 template <Fp8 kKind>
 consteval Entry scaled_widen_pair(std::string_view mnemonic) {
-  return vector<[](u32 codes, u32 scale, Select select) {
+  return vector<[](u32 codes, u32 scale, Select select, NearestMode mode) {
     const u32 pair = half_of(codes, select.bit(0));
-    return two_rows(n::widen_scaled_fp8<kKind>(pair, scale), n::widen_scaled_fp8<kKind>(pair >> 8, scale));
+    return two_rows(result(n::widen_scaled_fp8<kKind>(pair, scale), mode),
+                    result(n::widen_scaled_fp8<kKind>(pair >> 8, scale), mode));
   }>(mnemonic, kSelectsInOp);
 }
 template <Fp8 kKind, class To>
 consteval Entry scaled_widen_pair_16(std::string_view mnemonic) {
-  return vector<[](u32 codes, u32 scale, Select select) {
+  return vector<[](u32 codes, u32 scale, Select select, NearestMode) {
     const u32 pair = half_of(codes, select.bit(0));
     return pack16(To::from_f32(n::widen_scaled_fp8<kKind>(pair, scale)),
                   To::from_f32(n::widen_scaled_fp8<kKind>(pair >> 8, scale)));
@@ -126,7 +135,7 @@ consteval Entry fp4_from_16_stochastic(std::string_view mnemonic) {
 }
 template <class To>
 consteval Entry fp4_to_16(std::string_view mnemonic) {
-  return vector<[](u32 codes, u32 scale, Select select) {
+  return vector<[](u32 codes, u32 scale, Select select, NearestMode) {
     const u32 byte = selected_byte(codes, select);
     return pack16(To::from_f32(fp4(byte, false, scale)), To::from_f32(fp4(byte, true, scale)));
   }>(mnemonic, kSelectsInOp);
@@ -163,18 +172,19 @@ constexpr Entry kEntries[] = {
     widen_pair<Fp8::kE5M2Fnuz>("v_cvt_pk_f32_bf8@gfx942"),
     MONOJIT_SCALED_FP8(Fp8::kE4M3, "fp8"),
     MONOJIT_SCALED_FP8(Fp8::kE5M2, "bf8"),
-    vector<[](u32 low, u32 high, u32 scale, NearestMode) { return n::scaled_fp4_pair(low, high, scale); }>(
-        "v_cvt_scalef32_pk_fp4_f32", kByteResult),
-    vector<[](u64 pair, u32 seed, u32 scale, NearestMode) {
-      return n::scaled_fp4_pair_stochastic(low_word(pair), high_word(pair), seed, scale);
+    vector<[](u32 low, u32 high, u32 scale, NearestMode mode) {
+      return n::scaled_fp4_pair(source(low, mode), source(high, mode), scale);
+    }>("v_cvt_scalef32_pk_fp4_f32", kByteResult),
+    vector<[](u64 pair, u32 seed, u32 scale, NearestMode mode) {
+      return n::scaled_fp4_pair_stochastic(source(low_word(pair), mode), source(high_word(pair), mode), seed, scale);
     }>("v_cvt_scalef32_sr_pk_fp4_f32", kByteResult),
     fp4_from_16<HalfFormat>("v_cvt_scalef32_pk_fp4_f16"),
     fp4_from_16<BrainFormat>("v_cvt_scalef32_pk_fp4_bf16"),
     fp4_from_16_stochastic<HalfFormat>("v_cvt_scalef32_sr_pk_fp4_f16"),
     fp4_from_16_stochastic<BrainFormat>("v_cvt_scalef32_sr_pk_fp4_bf16"),
-    vector<[](u32 codes, u32 scale, Select select) {
+    vector<[](u32 codes, u32 scale, Select select, NearestMode mode) {
       const u32 byte = selected_byte(codes, select);
-      return two_rows(fp4(byte, false, scale), fp4(byte, true, scale));
+      return two_rows(result(fp4(byte, false, scale), mode), result(fp4(byte, true, scale), mode));
     }>("v_cvt_scalef32_pk_f32_fp4", kSelectsInOp),
     fp4_to_16<HalfFormat>("v_cvt_scalef32_pk_f16_fp4"),
     fp4_to_16<BrainFormat>("v_cvt_scalef32_pk_bf16_fp4"),
