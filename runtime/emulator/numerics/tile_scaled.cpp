@@ -2,6 +2,8 @@
 // FP4 goes through bytes, everything else through doubles.
 #include "runtime/emulator/numerics/tile_scaled.h"
 
+#include <utility>
+
 #include "runtime/emulator/numerics/tile_kernels.h"
 
 namespace monojit::emulator::matrix::inline MONOJIT_HOST_ISA_NAMESPACE {
@@ -67,74 +69,98 @@ struct ScaledTile {
   }
 };
 
-/// Twice the value of each E2M1 code.
-constexpr std::int8_t kTwiceFp4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
-constexpr int kFp4Bias = 12;  // makes B's bytes unsigned
-
-/// FP4 as bytes, four k a word; the order of k within a block is that of the nibbles, the same for A and B.
-template <int M, int K>
-struct Fp4Tile {
-  static constexpr int kBlocks = K / kScaleBlock;
-  static constexpr int kWords = kScaleBlock / 4;  // of a lane, as bytes
-
-  alignas(64) std::int32_t a[kBlocks][kWords][M];
-  alignas(64) std::int32_t b[kBlocks][kWords][M];
-  alignas(64) std::int32_t a_sum[kBlocks][M];  // of a block, times the bias
-
-  Fp4Tile(const std::uint32_t* a_rows, const std::uint32_t* b_rows) {
-    for (int block = 0; block < kBlocks; ++block)
-      for (int row = 0; row < M; row += kWidth) {
-        I16 sum = {};
-        for (int r = 0; r < kWords / 2; ++r) {
-          const int lane = kLanes * r + M * block + row;
-          const auto a_word = load<U32>(a_rows + lane);
-          const auto b_word = load<U32>(b_rows + lane);
-          for (int half = 0; half < 2; ++half) {
-            const I8 a_bytes = look_up(kTwiceFp4, reinterpret<I8>((a_word >> (4 * half)) & 0x0F0F0F0FU));
-            const I8 b_bytes = look_up(kTwiceFp4, reinterpret<I8>((b_word >> (4 * half)) & 0x0F0F0F0FU));
-            store(&a[block][2 * r + half][row], a_bytes);
-            store(&b[block][2 * r + half][row], b_bytes + static_cast<std::int8_t>(kFp4Bias));
-            sum += multiply_add_bytes(splat(std::int8_t{1}), a_bytes);
-          }
-        }
-        store(&a_sum[block][row], multiply_add_halves(sum, splat(std::int16_t{1})) * kFp4Bias);
-      }
-  }
-};
-
+constexpr int kFp4Bias = 12;  // makes the rows' bytes unsigned
 constexpr int kFp4Words = kScaleBlock / 4;
 
-/// Four times the dot product of a block of some rows and a column, plus the rows' a_sum.
-struct DotByPairs {
-  template <int M>
-  MONOJIT_LANE_FUNCTION static I32 dot(const I8 (&rows)[kFp4Words], const std::int32_t* column) {
-    I16 sum = {};  // of 8 pairs of products below 12 * 24 each
-    for (int word = 0; word < kFp4Words; ++word)
-      sum += multiply_add_bytes(reinterpret<I8>(splat(column[M * word])), rows[word]);
-    return multiply_add_halves(sum, splat(std::int16_t{1}));
+/// Chains of dot products that hide each other's latency; AVX2 has no registers for more than one.
+constexpr int kColumnsTogether = kVectorBytes == 64 ? 8 : 1;
+
+/// Twice the value of each E2M1 code.
+constexpr std::int8_t kTwiceFp4[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+/// The same plus the bias.
+constexpr std::int8_t kBiasedFp4[16] = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
+
+/// An integer n added to the bits of this float makes it kFloatOffset + n, so that a dot product becomes a float
+/// without a conversion.
+constexpr float kFloatOffset = 0x1.8p23F;
+
+/// A dot product of some rows, unsigned bytes, and a column, signed ones: a start and four products a word.
+class DotByPairs {
+ public:
+  explicit DotByPairs(std::int32_t start) : start_(start) {}
+  MONOJIT_LANE_FUNCTION void add(I8 rows, I8 column) { sum_ += multiply_add_bytes(rows, column); }
+  MONOJIT_LANE_FUNCTION void add(I8 rows, const std::int32_t& column) { add(rows, reinterpret<I8>(splat(column))); }
+  [[nodiscard]] MONOJIT_LANE_FUNCTION I32 total() const {
+    return multiply_add_halves(sum_, splat(std::int16_t{1})) + start_;
   }
+
+ private:
+  I16 sum_ = {};  // of 8 pairs of products of at most 24 * 12 each
+  std::int32_t start_;
 };
 
 #if defined(__AVX512F__)
 /// The same on processors with AVX-512 VNNI, which x86-64-v4 does not promise. In assembly, as an intrinsic would have
 /// to be in functions for that target, which do not mix with the others.
-struct DotByQuads {
-  template <int M>
-  MONOJIT_LANE_FUNCTION static I32 dot(const I8 (&rows)[kFp4Words], const std::int32_t* column) {
-    I32 sum = {};
-    for (int word = 0; word < kFp4Words; ++word)
-      asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(splat(column[M * word])), "v"(rows[word]));
-    return sum;
+class DotByQuads {
+ public:
+  explicit DotByQuads(std::int32_t start) : sum_(splat(start)) {}
+  MONOJIT_LANE_FUNCTION void add(I8 rows, I8 column) {
+    asm("vpdpbusd %2, %1, %0" : "+v"(sum_) : "v"(rows), "v"(column));
   }
+  MONOJIT_LANE_FUNCTION void add(I8 rows, const std::int32_t& column) {
+    asm("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sum_) : "v"(rows), "m"(column));
+  }
+  [[nodiscard]] MONOJIT_LANE_FUNCTION I32 total() const { return sum_; }
+
+ private:
+  I32 sum_;
 };
 #endif
 
-template <int M>
-MONOJIT_LANE_FUNCTION void canonicalise_nans(float (&column)[M]) {
-  for (float& value : column) {
-    const std::uint32_t bits = numerics::as_bits(value);
-    value = numerics::as_float(numerics::select(numerics::is_nan(bits), numerics::kF32NaN, bits));
+/// FP4 as bytes, four k a word; the order of k within a block is that of the nibbles, the same for rows and columns.
+template <class Dot, int M, int K>
+struct Fp4Tile {
+  static constexpr int kBlocks = K / kScaleBlock;
+
+  alignas(64) std::int32_t rows[kBlocks][kFp4Words][M];  ///< biased
+  alignas(64) std::int32_t columns[kBlocks][kFp4Words][M];
+  /// Of a column's dot products: takes the rows' bias away and adds the bits of kFloatOffset.
+  alignas(64) std::int32_t start[kBlocks][M];
+
+  Fp4Tile(const std::uint32_t* row_codes, const std::uint32_t* column_codes) {
+    for (int block = 0; block < kBlocks; ++block)
+      for (int row = 0; row < M; row += kWidth) {
+        Dot bias(0);
+#pragma GCC unroll 8
+        for (int word = 0; word < kFp4Words; ++word) {
+          const int lane = kLanes * (word / 2) + M * block + row;
+          const auto bytes = [&](const std::int8_t* table, const std::uint32_t* codes) {
+            const U32 nibbles = load<U32>(codes + lane) >> (4 * (word % 2));
+            return look_up(table, reinterpret<I8>(nibbles & 0x0F0F0F0FU));
+          };
+          store(&rows[block][word][row], bytes(kBiasedFp4, row_codes));
+          const I8 column = bytes(kTwiceFp4, column_codes);
+          store(&columns[block][word][row], column);
+          bias.add(splat(std::int8_t{kFp4Bias}), column);
+        }
+        store(&start[block][row], __builtin_bit_cast(std::int32_t, kFloatOffset) - bias.total());
+      }
   }
+};
+
+/// Gives the NaNs among the computed columns the chip's bits.
+template <int M>
+void canonicalise_nans(Columns<M, M>& columns) {
+  F32 sum = {};  // NaN where a summand is, or where infinities cancel
+  for (int n = 0; n < columns.count; ++n)
+    for (int row = 0; row < M; row += kWidth) sum += load<F32>(&columns.value[columns.computed[n]][row]);
+  if (!any(sum != sum)) return;
+  for (int n = 0; n < columns.count; ++n)
+    for (float& value : columns.value[columns.computed[n]]) {
+      const std::uint32_t bits = numerics::as_bits(value);
+      value = numerics::as_float(numerics::select(numerics::is_nan(bits), numerics::kF32NaN, bits));
+    }
 }
 
 /// Scale codes of an FP4 tile; false if they are so far out that a scaled dot product might not be a normal f32.
@@ -146,41 +172,93 @@ struct Fp4Scales {
   bool unpack(const TileArguments& arguments) {
     if (!a.unpack(arguments.scale_a, arguments.scale_byte_a)) return false;
     if (!b.unpack(arguments.scale_b, arguments.scale_byte_b)) return false;
-    constexpr int kReach = 100;  // of each scale alone and of their product
-    const int low = a.smallest < b.smallest ? a.smallest : b.smallest;
-    const int high = a.largest > b.largest ? a.largest : b.largest;
-    return low >= kUnitScale - kReach && high <= kUnitScale + kReach &&
-           a.smallest + b.smallest >= 2 * kUnitScale - kReach && a.largest + b.largest <= 2 * kUnitScale + kReach;
+    constexpr int kReach = 50;
+    return !any((larger(a.largest, b.largest) > kUnitScale + kReach) |
+                (smaller(a.smallest, b.smallest) < kUnitScale - kReach));
   }
 };
 
-/// Adds all blocks to the computed columns; `a` are the scales of the vectors' rows, `b` of the columns.
+/// A vector of a tile's rows in one block: what adding their products to columns needs.
 template <class Dot, int M, int K>
-void add_fp4_blocks(const Fp4Tile<M, K>& tile, const ScaleCodes<M, K>& a, const ScaleCodes<M, K>& b,
-                    Columns<M, M>& columns) {
-  // The dot product is four times too large. Its product with both scales is exact, one after the other.
-  alignas(64) float column_scale[K / kScaleBlock][M];
-  for (int block = 0; block < K / kScaleBlock; ++block)
-    for (int j = 0; j < M; j += kWidth)
-      store(&column_scale[block][j], power_of_two(load<I32>(&b.code[block][j]) - kUnitScale - 2));
+class Fp4Rows {
+ public:
+  Fp4Rows(const Fp4Tile<Dot, M, K>& tile, I32 scale_codes, int block, int row) : tile_(tile), block_(block), row_(row) {
+    scale_ = power_of_two(scale_codes - kUnitScale);
+    for (int word = 0; word < kFp4Words; ++word) bytes_[word] = load<I8>(&tile.rows[block][word][row]);
+  }
 
-  for (int row = 0; row < M; row += kWidth)
-    for (int block = 0; block < K / kScaleBlock; ++block) {
-      const F32 row_scale = power_of_two(load<I32>(&a.code[block][row]) - kUnitScale);
-      const I32 row_sum = load<I32>(&tile.a_sum[block][row]);
-      I8 rows[kFp4Words];
-      for (int word = 0; word < kFp4Words; ++word) rows[word] = load<I8>(&tile.a[block][word][row]);
-      for (int n = 0; n < columns.count; ++n) {
-        const int j = columns.computed[n];
-        const I32 dot = Dot::template dot<M>(rows, &tile.b[block][0][j]) - row_sum;
-        float* c = &columns.value[j][row];
-        store(c, fused(to_float(dot) * row_scale, splat(column_scale[block][j]), load<F32>(c)));
-      }
+  MONOJIT_LANE_FUNCTION void add_to(Columns<M, M>& columns, const float (&column_scale)[M]) const {
+    if (columns.count < M) return add_from<kColumnsTogether>(0, columns, column_scale);
+    for (int n = 0; n < M; n += kColumnsTogether)
+      add_to_some<kColumnsTogether>(ColumnsInARow{n}, column_scale, columns.value);
+  }
+
+ private:
+  /// Their numbers need not be loaded.
+  struct ColumnsInARow {
+    int first;
+    int operator[](int n) const { return first + n; }
+  };
+
+  /// From the n-th computed column on.
+  template <int kTogether>
+  MONOJIT_LANE_FUNCTION void add_from(int n, Columns<M, M>& columns, const float (&column_scale)[M]) const {
+    for (; n + kTogether <= columns.count; n += kTogether)
+      add_to_some<kTogether>(&columns.computed[n], column_scale, columns.value);
+    if constexpr (kTogether > 1) {
+      if (n < columns.count) add_from<kTogether / 2>(n, columns, column_scale);
     }
+  }
+
+  template <int kCount, class Numbers>
+  MONOJIT_LANE_FUNCTION void add_to_some(Numbers columns, const float (&column_scale)[M], float (&value)[M][M]) const {
+    I32 dots[kCount];
+    dot_products<kCount>(columns, dots, std::make_integer_sequence<int, kCount>{});
+    // Exact: kFloatOffset has two bits, the dot product 13, and the scales are far from the ends of the range.
+    const F32 offset = scale_ * -kFloatOffset;
+#pragma GCC unroll 8
+    for (int n = 0; n < kCount; ++n) {
+      float* c = &value[columns[n]][row_];
+      const F32 scaled_dot = fused(reinterpret<F32>(dots[n]), scale_, offset);
+      store(c, fused(scaled_dot, splat(column_scale[columns[n]]), load<F32>(c)));
+    }
+  }
+
+  template <int kCount, class Numbers, int... kColumns>
+  MONOJIT_LANE_FUNCTION void dot_products(Numbers columns, I32 (&dots)[kCount],
+                                          std::integer_sequence<int, kColumns...> /*unused*/) const {
+    Dot sums[] = {Dot(tile_.start[block_][columns[kColumns]])...};
+#pragma GCC unroll 8
+    for (int word = 0; word < kFp4Words; ++word)
+      (sums[kColumns].add(bytes_[word], tile_.columns[block_][word][columns[kColumns]]), ...);
+    ((dots[kColumns] = sums[kColumns].total()), ...);
+  }
+
+  const Fp4Tile<Dot, M, K>& tile_;
+  int block_;
+  int row_;
+  F32 scale_;
+  I8 bytes_[kFp4Words];
+};
+
+/// Adds all blocks to the computed columns.
+template <class Dot, int M, int K>
+void add_fp4_blocks(const std::uint32_t* row_codes, const std::uint32_t* column_codes, const ScaleCodes<M, K>& rows,
+                    const ScaleCodes<M, K>& columns, Columns<M, M>& values) {
+  const Fp4Tile<Dot, M, K> tile(row_codes, column_codes);
+  for (int block = 0; block < K / kScaleBlock; ++block) {
+    // The dot product is four times too large. Its product with both scales is exact, one after the other.
+    alignas(64) float column_scale[M];
+    for (int j = 0; j < M; j += kWidth)
+      store(&column_scale[j], power_of_two(load<I32>(&columns.code[block][j]) - kUnitScale - 2));
+    for (int row = 0; row < M; row += kWidth)
+      Fp4Rows<Dot, M, K>(tile, load<I32>(&rows.code[block][row]), block, row).add_to(values, column_scale);
+  }
 }
 
 template <int M, int K>
-using AddFp4Blocks = void (*)(const Fp4Tile<M, K>&, const ScaleCodes<M, K>&, const ScaleCodes<M, K>&, Columns<M, M>&);
+using AddFp4Blocks = void (*)(const std::uint32_t*, const std::uint32_t*, const ScaleCodes<M, K>&,
+                              const ScaleCodes<M, K>&, Columns<M, M>&);
 
 template <int M, int K>
 AddFp4Blocks<M, K> quickest_fp4_blocks() {
@@ -199,14 +277,11 @@ bool fp4_tile(const TileArguments& arguments) {
   columns.find_equal(arguments.b, M * K / 8 / kLanes, arguments.c, arguments.scale_b);
   columns.transpose_if_full();
   columns.load_c(arguments);
-  if (columns.transposed) {
-    const Fp4Tile<M, K> tile(arguments.b, arguments.a);
-    kAddBlocks(tile, scales.b, scales.a, columns);
-  } else {
-    const Fp4Tile<M, K> tile(arguments.a, arguments.b);
-    kAddBlocks(tile, scales.a, scales.b, columns);
-  }
-  for (int n = 0; n < columns.count; ++n) canonicalise_nans(columns.value[columns.computed[n]]);
+  if (columns.transposed)
+    kAddBlocks(arguments.b, arguments.a, scales.b, scales.a, columns);
+  else
+    kAddBlocks(arguments.a, arguments.b, scales.a, scales.b, columns);
+  canonicalise_nans(columns);
   columns.store_d(arguments.d);
   return true;
 }

@@ -99,28 +99,26 @@ struct ScaledSide {
 template <int M, int K>
 struct ScaleCodes {
   alignas(64) std::int32_t code[K / kScaleBlock][M];
-  std::int32_t largest;
-  std::int32_t smallest;
+  I32 largest;  ///< the largest of all is among these
+  I32 smallest;
 
   /// False if one of them is NaN.
   bool unpack(const std::uint32_t* row, int byte) {
     std::int32_t* codes = &code[0][0];  // lane = index + M * block, as is the array
     if (row == nullptr) {
       for (int lane = 0; lane < kLanes; ++lane) codes[lane] = kUnitScale;
-      largest = smallest = kUnitScale;
+      largest = smallest = splat(kUnitScale);
       return true;
     }
-    I32 high = {};
-    I32 low = splat(kNanScale);
+    largest = I32{};
+    smallest = splat(kNanScale);
     for (int lane = 0; lane < kLanes; lane += kWidth) {
       const I32 some = (load<I32>(row + lane) >> (8 * byte)) & 0xFF;
       store(codes + lane, some);
-      high = larger(high, some);
-      low = smaller(low, some);
+      largest = larger(largest, some);
+      smallest = smaller(smallest, some);
     }
-    largest = largest_element(high);
-    smallest = -largest_element(-low);
-    return largest < kNanScale;
+    return !any(largest == kNanScale);
   }
 };
 
