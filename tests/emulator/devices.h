@@ -26,16 +26,20 @@ class Devices {
     }
   }
   [[nodiscard]] Allocations& allocations() { return allocations_; }
-  /// The kernel takes part from the next round on.
-  std::shared_ptr<Grid> start(u32 device, const KernelText& text, const Shape& shape,
-                              const std::vector<std::uint64_t>& arguments) {
+  /// Assembles and loads; the kernel is the device's.
+  const Kernel& load(u32 device, const KernelText& text, std::size_t arguments) {
     KernelText sized = text;
     sized.arch = settings_.chip.arch;
-    sized.arguments = static_cast<std::uint32_t>(arguments.size());
+    sized.arguments = static_cast<std::uint32_t>(arguments);
     const auto object = assemble(sized);
     modules_.push_back(std::make_unique<Module>(std::span(reinterpret_cast<const u8*>(object.data()), object.size()),
                                                 settings_.chip, allocations_, device));
-    LaunchRequest request{.kernel = &modules_.back()->kernel(text.name, decoder_),
+    return modules_.back()->kernel(text.name, decoder_);
+  }
+  /// The kernel takes part from the next round on.
+  std::shared_ptr<Grid> start(u32 device, const Kernel& kernel, const Shape& shape,
+                              const std::vector<std::uint64_t>& arguments) {
+    LaunchRequest request{.kernel = &kernel,
                           .device = device,
                           .grid = shape.grid,
                           .block = shape.block,
@@ -43,6 +47,12 @@ class Devices {
     std::memcpy(request.arguments.data(), arguments.data(), request.arguments.size());
     return scheduler_.start(std::move(request));
   }
+  std::shared_ptr<Grid> start(u32 device, const KernelText& text, const Shape& shape,
+                              const std::vector<std::uint64_t>& arguments) {
+    return start(device, load(device, text, arguments.size()), shape, arguments);
+  }
+  /// While no kernel runs.
+  void set_threads(u32 threads) { settings_.threads = threads; }
   /// Rounds until all kernels have ended.
   void finish() {
     while (scheduler_.busy()) scheduler_.round();

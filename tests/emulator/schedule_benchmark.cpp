@@ -1,6 +1,10 @@
 // Full grids: 256 workgroups of 512 work-items on each of eight devices, all resident and waiting for each other at the
-// end. Prints the rate for 1 and 2 threads and the memory besides the kernels' data.
+// end. Prints seconds of a launch on one thread and on two, how many times as fast two are, and the memory besides the
+// kernels' data.
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <limits>
 #include <string>
 
 #include <benchmark/benchmark.h>
@@ -82,33 +86,69 @@ end:
   return {.name = "full", .body = body, .vgprs = kRegisters, .agprs = kRegisters, .lds_bytes = kLdsBytes};
 }
 
-void full_grid(benchmark::State& state) {
-  constexpr u64 kIterations = 20;
-  const double before = resident_bytes();
-  Devices devices({.devices = kDevices, .threads = static_cast<u32>(state.range(0))});
-  devices.enable_peers();
-  const auto counter = devices.allocate<u32>(1);
-  u64 instructions = 0;
-  double memory = 0;
-  for (auto _ : state) {
-    counter.data[0] = 0;
+class FullGrids {
+ public:
+  FullGrids() : devices_({.devices = kDevices}), counter_(devices_.allocate<u32>(1)) {
+    devices_.enable_peers();
+    for (u32 device = 0; device < kDevices; ++device) kernels_.push_back(&devices_.load(device, full_kernel(), 3));
+  }
+
+  /// Seconds of all eight kernels. Throws Failure.
+  double run(u32 threads) {
+    constexpr u64 kIterations = 20;
+    devices_.set_threads(threads);
+    counter_[0] = 0;
+    const auto begin = std::chrono::steady_clock::now();
     std::vector<std::shared_ptr<Grid>> grids;
     for (u32 device = 0; device < kDevices; ++device) {
-      grids.push_back(devices.start(device, full_kernel(), {.grid = {kWorkgroups, 1, 1}, .block = {kWorkItems, 1, 1}},
-                                    {counter.address(), u64{kDevices} * kWorkgroups, kIterations}));
+      grids.push_back(devices_.start(device, *kernels_[device],
+                                     {.grid = {kWorkgroups, 1, 1}, .block = {kWorkItems, 1, 1}},
+                                     {counter_.address(), u64{kDevices} * kWorkgroups, kIterations}));
     }
-    devices.finish();
-    memory = resident_bytes() - before;
+    devices_.finish();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    instructions_ = 0;
     for (const auto& grid : grids) {
-      if (grid->failure()) return state.SkipWithError(grid->failure()->what());
-      instructions += grid->report().counts[static_cast<u32>(CountClass::kAll)];
+      if (grid->failure()) throw Failure(*grid->failure());
+      instructions_ += static_cast<double>(grid->report().counts[static_cast<u32>(CountClass::kAll)]);
     }
+    return seconds.count();
   }
-  state.counters["per_second"] = benchmark::Counter(static_cast<double>(instructions), benchmark::Counter::kIsRate);
-  state.counters["memory_gib"] = memory / kGiBytes;
+  /// Of the latest run.
+  [[nodiscard]] double instructions() const { return instructions_; }
+
+ private:
+  Devices devices_;
+  Buffer<u32> counter_;
+  std::vector<const Kernel*> kernels_;
+  double instructions_ = 0;
+};
+
+/// The best of several launches in turn, as other programs only make one slower. The first one also waits for the
+/// host's kernel to clear the memory that registers and LDS lie in.
+void full_grid(benchmark::State& state) {
+  constexpr int kRuns = 5;
+  const double before = resident_bytes();
+  FullGrids grids;
+  const double first = grids.run(2);
+  state.counters["memory_gib"] = (resident_bytes() - before) / kGiBytes;
+  double one = std::numeric_limits<double>::infinity();
+  double two = one;
+  for (auto _ : state) {
+    for (int i = 0; i < kRuns; ++i) {
+      one = std::min(one, grids.run(1));
+      two = std::min(two, grids.run(2));
+    }
+    state.SetIterationTime(one);
+  }
+  state.counters["per_second"] = grids.instructions() / one;
+  state.counters["first_s"] = first;
+  state.counters["one_thread_s"] = one;
+  state.counters["two_threads_s"] = two;
+  state.counters["ratio"] = one / two;
 }
 
-BENCHMARK(full_grid)->ArgName("threads")->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(full_grid)->Unit(benchmark::kMillisecond)->UseManualTime()->Iterations(1);
 
 }  // namespace
 }  // namespace monojit::emulator::test

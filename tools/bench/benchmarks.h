@@ -7,11 +7,12 @@
 #include "kernels/common/family.h"
 
 /// The figures of `monojit bench`. Each function registers benchmarks of Google Benchmark under their final names; a
-/// benchmark's value is its real time in its unit, or the counter `kRate`, per second, or
-/// `kRatio`, a plain number, where it has one.
+/// benchmark's value is its real time in its unit, or, where it has one, the counter `kRate`, per second, `kTraffic`,
+/// bytes loaded and stored per second, or `kRatio`, a plain number.
 namespace monojit::tools {
 
 inline constexpr const char* kRate = "rate";
+inline constexpr const char* kTraffic = "traffic";
 inline constexpr const char* kRatio = "ratio";
 inline constexpr const char* kBenchArch = "gfx950";
 
@@ -21,10 +22,11 @@ void register_build_benchmarks();
 void register_cache_benchmarks();
 /// launch.pack: packing 29 arguments and the launch call, against a HIP that does nothing
 void register_launch_benchmarks();
-/// emulator.*: wave-instructions or MFMAs per second of one core; seconds of a whole kernel
+/// emulator.*: wave-instructions, MFMAs or bytes per second of one core; seconds of a whole kernel
 void register_emulator_benchmarks();
 /// emulator.weak_ratio: how many times as long a kernel (K1) takes in the weak memory mode as in the coherent one
-void register_weak_memory_benchmark();
+/// emulator.two_threads: how many times as fast two threads run it as one
+void register_emulator_ratio_benchmarks();
 
 /// K1 with one index head.
 kernels::BuildKey k1_key(int tokens);

@@ -38,6 +38,8 @@ class Collector : public benchmark::BenchmarkReporter {
       failed = true;
     } else if (const auto rate = run.counters.find(kRate); rate != run.counters.end()) {
       figures.push_back({run.run_name.function_name, rate->second.value, "1/s"});
+    } else if (const auto traffic = run.counters.find(kTraffic); traffic != run.counters.end()) {
+      figures.push_back({run.run_name.function_name, traffic->second.value, "B/s loaded + stored"});
     } else if (const auto ratio = run.counters.find(kRatio); ratio != run.counters.end()) {
       figures.push_back({run.run_name.function_name, ratio->second.value, "x"});
     } else {
@@ -72,7 +74,7 @@ void bench(const Options& options) {
   register_cache_benchmarks();
   register_launch_benchmarks();
   register_emulator_benchmarks();
-  register_weak_memory_benchmark();
+  register_emulator_ratio_benchmarks();
   Collector collector;
   std::ostringstream remarks;  // of the library: we have our own words
   collector.SetErrorStream(&remarks);

@@ -28,7 +28,10 @@ class ProgressWatch {
 
   /// Forgets idle rounds: other launches begin.
   void restart() { idle_rounds_ = 0, next_check_ = 1, idle_since_ = {}; }
-  void note_progress() { progress_.store(true, std::memory_order_relaxed); }
+  /// From any thread, often: only the first call of a round writes, as a write takes the cache line from the others.
+  void note_progress() {
+    if (!progress_.load(std::memory_order_relaxed)) progress_.store(true, std::memory_order_relaxed);
+  }
 
   /// Called between rounds. A memory model (or null) may still have stores on their way. Without an outside world
   /// nobody else can act.
