@@ -49,6 +49,7 @@ struct CacheLine {
 /// A cache that writes through: nothing in it is dirty.
 class ReadCache {
  public:
+  /// A power of two of lines.
   explicit ReadCache(u32 lines) : lines_(lines) {}
 
   void invalidate() { ++epoch_; }
@@ -71,6 +72,7 @@ class ReadCache {
 /// them.
 class WriteBackCache {
  public:
+  /// A power of two of lines.
   explicit WriteBackCache(u32 lines) : lines_(lines) {}
 
   void invalidate() { ++epoch_; }

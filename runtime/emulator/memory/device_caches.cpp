@@ -1,5 +1,7 @@
 #include "runtime/emulator/memory/device_caches.h"
 
+#include <bit>
+
 namespace monojit::emulator {
 namespace {
 
@@ -8,8 +10,7 @@ namespace {
 constexpr u32 kVectorLines = 64;
 constexpr u32 kScalarLines = 32;
 constexpr u32 kL2Lines = 4096;
-
-bool passes_caches(CachePolicy policy) { return policy.scope >= Scope::kDevice; }
+static_assert(std::has_single_bit(kVectorLines) && std::has_single_bit(kScalarLines) && std::has_single_bit(kL2Lines));
 
 }  // namespace
 
@@ -24,26 +25,25 @@ const u8* XcdCaches::line_data(const Spot& spot, const Freedom& freedom, Random&
   return buffer;
 }
 
-void XcdCaches::load(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,
-                     u8* result) {
+void XcdCaches::load_past(u32 cu, const Spot& spot, u32 bytes, const Freedom& freedom, Random& random, u8* result) {
+  if (CacheLine* const there = l2_.find(spot); there != nullptr && there->dirty != 0) there->write_back();
+  if (!random.chance(freedom.keep_stale)) {
+    units_[cu].vector.drop(spot);
+    l2_.flush(spot);
+  }
+  copy_whole(result, reinterpret_cast<const void*>(spot.address), bytes);
+}
+
+const u8* XcdCaches::vector_line(u32 cu, const Spot& spot, const Freedom& freedom, Random& random) {
   ReadCache& l1 = units_[cu].vector;
   const u64 line = spot.line();
-  if (passes_caches(policy)) {
-    if (CacheLine* const there = l2_.find(spot); there != nullptr && there->dirty != 0) there->write_back();
-    if (!random.chance(freedom.keep_stale)) {
-      l1.drop(spot);
-      l2_.flush(spot);
-    }
-    copy_whole(result, reinterpret_cast<const void*>(spot.address), bytes);
-    return;
-  }
   CacheLine& there = l1.place(spot);
   if (!l1.holds(there, line) || random.chance(freedom.evict_clean)) {
     alignas(64) u8 buffer[kLineBytes];
     std::memcpy(there.data, line_data(spot, freedom, random, buffer), kLineBytes);
     l1.set(there, line);
   }
-  copy_whole(result, there.data + spot.offset(), bytes);
+  return there.data;
 }
 
 void XcdCaches::store(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,

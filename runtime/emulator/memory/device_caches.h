@@ -33,6 +33,9 @@ struct UnitCaches {
   ReadCache scalar;
 };
 
+/// Whether an access goes by the caches.
+[[nodiscard]] inline bool passes_caches(CachePolicy policy) { return policy.scope >= Scope::kDevice; }
+
 class XcdCaches {
  public:
   explicit XcdCaches(u32 compute_units);
@@ -40,9 +43,10 @@ class XcdCaches {
   /// Held during an access; one for all compute units of the XCD.
   std::mutex mutex;
 
-  /// `bytes` (at most 16) inside one line, for vector loads of compute unit `cu`.
-  void load(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,
-            u8* result);
+  /// `bytes` (at most 16) inside one line, for vector loads of compute unit `cu` that pass the caches.
+  void load_past(u32 cu, const Spot& spot, u32 bytes, const Freedom& freedom, Random& random, u8* result);
+  /// For the others: the line in the unit's vector cache, fetched if need be. Valid until the next access.
+  [[nodiscard]] const u8* vector_line(u32 cu, const Spot& spot, const Freedom& freedom, Random& random);
   void store(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,
              const u8* data);
   void load_scalar(u32 cu, const Spot& spot, u32 bytes, const Freedom& freedom, Random& random, u8* result);

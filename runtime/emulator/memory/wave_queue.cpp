@@ -70,9 +70,17 @@ bool WaveQueue::has_stores() const {
 void WaveQueue::load(MemoryRequest& request) {
   {
     const std::lock_guard lock(xcd_.mutex);
+    const bool cached = !passes_caches(request.policy);
+    Spot latest;  // neighbouring lanes mostly share a line, which is looked up once
+    const u8* line = nullptr;
     for_each_piece(request, request.data, [&](u64 address, u32 bytes, u8* data) {
       const Spot spot = spot_at(address);
-      if (spot.address != 0) xcd_.load(place_.cu, spot, bytes, request.policy, freedom_, random, data);
+      if (spot.address == 0) return;
+      if (!cached) return xcd_.load_past(place_.cu, spot, bytes, freedom_, random, data);
+      if (spot.line() != latest.line() || spot.line_number != latest.line_number)
+        line = xcd_.vector_line(place_.cu, spot, freedom_, random);
+      latest = spot;
+      copy_whole(data, line + spot.offset(), bytes);
     });
   }
   request.deliver(wave_, request);
