@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "tools/kernel_run.h"
+#include "tools/moved_bytes.h"
 
 namespace monojit::tools {
 namespace {
@@ -75,6 +76,7 @@ Json to_json(const RunResult& result) {
   if (result.emulator) {
     json["emulator"] = {{"wave_instructions", result.emulator->wave_instructions},
                         {"mfma", result.emulator->mfma},
+                        {"bytes", moved_bytes_json(*result.emulator)},
                         {"seconds", result.emulator->seconds},
                         {"matrix_model", result.traits.matrix_model}};
   }
@@ -95,6 +97,7 @@ void print_text(const RunResult& result) {
     print("emulator   {} wave-instructions, {} of them MFMA, in {:.3f} s: {:.1f} M wave-instructions per second\n",
           result.emulator->wave_instructions, result.emulator->mfma, result.emulator->seconds,
           rate(*result.emulator) / 1e6);
+    print("bytes      {}\n", moved_bytes_text(*result.emulator));
   }
   print("\n{}\n", outputs_text(result.outputs));
   if (!result.profile.is_null()) print("{}\n", profile_summary(result.profile));

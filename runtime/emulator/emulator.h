@@ -26,6 +26,19 @@ typedef struct MonojitEmulatorCounters {
   uint64_t buffer_parts_out_of_range; /* lanes (and dwords of wide accesses) that a buffer's range check stopped */
   double seconds;                     /* wall time inside launches */
   uint64_t buffer_rule_differences;   /* of these parts: where the documented range rule says something else */
+  /* Bytes that active lanes (for scalar accesses: waves) loaded and stored, by where they lie: in the device's own
+   * memory, another device's, the host's, LDS, and lanes' private memory. Kernel arguments and code objects are not
+   * counted; an atomic is stored, and loaded too if it returns the old value. */
+  uint64_t device_bytes_loaded;
+  uint64_t device_bytes_stored;
+  uint64_t peer_bytes_loaded;
+  uint64_t peer_bytes_stored;
+  uint64_t host_bytes_loaded;
+  uint64_t host_bytes_stored;
+  uint64_t lds_bytes_loaded;
+  uint64_t lds_bytes_stored;
+  uint64_t scratch_bytes_loaded;
+  uint64_t scratch_bytes_stored;
 } MonojitEmulatorCounters;
 
 /* 0, or 1 if `counters` is null or too small. */

@@ -28,7 +28,12 @@ EmulatorCounts EmulatorCounts::operator-(const EmulatorCounts& before) const {
           .other = other - before.other,
           .mfma_with_partial_exec = mfma_with_partial_exec - before.mfma_with_partial_exec,
           .buffer_parts_out_of_range = buffer_parts_out_of_range - before.buffer_parts_out_of_range,
-          .seconds = seconds - before.seconds};
+          .seconds = seconds - before.seconds,
+          .device_bytes = device_bytes - before.device_bytes,
+          .peer_bytes = peer_bytes - before.peer_bytes,
+          .host_bytes = host_bytes - before.host_bytes,
+          .lds_bytes = lds_bytes - before.lds_bytes,
+          .scratch_bytes = scratch_bytes - before.scratch_bytes};
 }
 
 std::optional<EmulatorCounts> emulator_counts(const HipTable& table) {
@@ -47,7 +52,12 @@ std::optional<EmulatorCounts> emulator_counts(const HipTable& table) {
                         .other = counters.other,
                         .mfma_with_partial_exec = counters.mfma_with_partial_exec,
                         .buffer_parts_out_of_range = counters.buffer_parts_out_of_range,
-                        .seconds = counters.seconds};
+                        .seconds = counters.seconds,
+                        .device_bytes = {counters.device_bytes_loaded, counters.device_bytes_stored},
+                        .peer_bytes = {counters.peer_bytes_loaded, counters.peer_bytes_stored},
+                        .host_bytes = {counters.host_bytes_loaded, counters.host_bytes_stored},
+                        .lds_bytes = {counters.lds_bytes_loaded, counters.lds_bytes_stored},
+                        .scratch_bytes = {counters.scratch_bytes_loaded, counters.scratch_bytes_stored}};
 }
 
 std::string inspect_code_object(const HipTable& emulator, std::span<const std::byte> object, const std::string& name) {

@@ -10,6 +10,14 @@
 
 namespace monojit::runtime {
 
+/// Bytes that kernels asked for.
+struct MovedBytes {
+  std::uint64_t loaded = 0;
+  std::uint64_t stored = 0;
+
+  MovedBytes operator-(const MovedBytes& before) const { return {loaded - before.loaded, stored - before.stored}; }
+};
+
 /// What the emulator has executed since the process started.
 struct EmulatorCounts {
   std::uint64_t wave_instructions = 0;  ///< of the classes below together
@@ -22,7 +30,12 @@ struct EmulatorCounts {
   std::uint64_t other = 0;
   std::uint64_t mfma_with_partial_exec = 0;
   std::uint64_t buffer_parts_out_of_range = 0;
-  double seconds = 0;  ///< of this machine, inside launches
+  double seconds = 0;         ///< of this machine, inside launches
+  MovedBytes device_bytes;    ///< of the device's own memory; kernel arguments and code are not counted
+  MovedBytes peer_bytes;      ///< of other devices
+  MovedBytes host_bytes;
+  MovedBytes lds_bytes;
+  MovedBytes scratch_bytes;
 
   EmulatorCounts operator-(const EmulatorCounts& before) const;
 };

@@ -108,6 +108,10 @@ def test_the_json_has_its_documented_names(emulate, tmp_path):
     assert report["counters"]["wave_instructions"] > 0
     classes = ["vector", "scalar", "scalar_memory", "vector_memory", "lds", "mfma", "other"]
     assert report["counters"]["wave_instructions"] == sum(report["counters"][name] for name in classes)
+    bytes_of = report["counters"]["bytes"]
+    assert list(bytes_of) == ["device", "peer", "host", "lds", "scratch"]
+    assert bytes_of["device"] == {"loaded": 0, "stored": 1024}  # 256 work-items store a dword each
+    assert all(bytes_of[space] == {"loaded": 0, "stored": 0} for space in ["peer", "host", "lds", "scratch"])
     (buffer,) = report["buffers"]
     assert list(buffer) == ["name", "dtype", "shape", "least", "largest", "nans", "output", "expect"]
     assert buffer["largest"] == 255

@@ -28,7 +28,10 @@ def test_the_json_of_a_run_has_its_documented_names(monojit):
         assert output["mismatches"] == 0
         assert output["max_error"] <= output["bound"]
     assert {"h_out", "q_out", "k_cache", "v_cache"} <= {output["name"] for output in report["outputs"]}
-    assert set(report["emulator"]) == {"wave_instructions", "mfma", "seconds", "matrix_model"}
+    assert set(report["emulator"]) == {"wave_instructions", "mfma", "bytes", "seconds", "matrix_model"}
+    assert list(report["emulator"]["bytes"]) == ["device", "peer", "host", "lds", "scratch"]
+    assert report["emulator"]["bytes"]["device"]["loaded"] > report["emulator"]["bytes"]["device"]["stored"] > 0
+    assert report["emulator"]["bytes"]["scratch"] == {"loaded": 0, "stored": 0}
     assert report["emulator"]["wave_instructions"] > report["emulator"]["mfma"] > 0
 
 

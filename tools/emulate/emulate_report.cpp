@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "tools/emulate/emulation.h"
+#include "tools/moved_bytes.h"
 
 namespace monojit::tools {
 namespace {
@@ -55,6 +56,7 @@ Json counts_json(const runtime::EmulatorCounts& counts) {
           {"other", counts.other},
           {"mfma_with_partial_exec", counts.mfma_with_partial_exec},
           {"buffer_parts_out_of_range", counts.buffer_parts_out_of_range},
+          {"bytes", moved_bytes_json(counts)},
           {"seconds", counts.seconds}};
 }
 
@@ -112,6 +114,7 @@ void print_counts(const EmulateOptions& options, const runtime::EmulatorCounts& 
   print("executed   {} wave-instructions: VALU {}, SALU {}, SMEM {}, VMEM {}, LDS {}, MFMA {}, other {}\n",
         counts.wave_instructions, counts.vector, counts.scalar, counts.scalar_memory, counts.vector_memory, counts.lds,
         counts.mfma, counts.other);
+  print("bytes      {}\n", moved_bytes_text(counts));
   if (counts.mfma_with_partial_exec > 0)
     print("           {} MFMAs ran with an EXEC that was not all ones, which a chip ignores\n",
           counts.mfma_with_partial_exec);

@@ -33,8 +33,10 @@ struct Atomic {
   static constexpr u32 kBytes = sizeof(T);
   static constexpr u32 kParts = 1;
   static constexpr AccessKind kKind = AccessKind::kAtomic;
+  static constexpr bool kReturnsOld = kReturns;
 
-  MONOJIT_EMULATOR_INLINE static void move(u32* result, const u32* data, u32 lane, u8* memory) {
+  /// False: memory is what it was.
+  MONOJIT_EMULATOR_INLINE static bool move(u32* result, const u32* data, u32 lane, u8* memory) {
     Word* const word = reinterpret_cast<Word*>(memory);
     const T operand = gather_lane<T>(data, lane);
     Word old = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -48,6 +50,7 @@ struct Atomic {
       }
     } while (!__atomic_compare_exchange_n(word, &old, next, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
     if constexpr (kReturns) scatter_lane(result, lane, __builtin_bit_cast(T, old));
+    return next != old;
   }
   MONOJIT_EMULATOR_INLINE static void zero(u32* result, u32 lane, u32) {
     if constexpr (kReturns) scatter_lane(result, lane, T{});

@@ -17,11 +17,12 @@ inline constexpr u32 kBufferAlignment = Access::kKind == AccessKind::kAtomic ? A
                                                                              : 4;
 
 template <class Access>
-MONOJIT_EMULATOR_INLINE void move_part(u32* rows, u32 lane, u8* memory, u32 part) {
+MONOJIT_EMULATOR_INLINE bool move_part(u32* rows, u32 lane, u8* memory, u32 part) {
   if constexpr (Access::kParts == 1) {
-    Access::move(rows, rows, lane, memory);
+    return move_lane<Access>(rows, rows, lane, memory);
   } else {
     Access::move_part(rows, rows, lane, memory, part);
+    return Access::kKind == AccessKind::kStore;
   }
 }
 
@@ -32,6 +33,7 @@ template <class Access>
                                     const LaneOffsets& at, u64 exec, MemoryRequest* request = nullptr) {
   constexpr u32 kPartBytes = Access::kBytes / Access::kParts;
   u32* const rows = wave.row(op->dst);
+  bool wrote = false;
   for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     const LanePlace place = at.place(buffer, soffset, lane);
@@ -46,13 +48,15 @@ template <class Access>
       if (!wave.worker->reachable(address, address + kPartBytes)) {
         memory_fault(wave, op, Access::kKind, lane, address, kPartBytes);
       }
+      count_bytes<Access>(*wave.worker, wave.worker->space, kPartBytes);
       if (request != nullptr) {
         add_lane(*request, lane, place.address, (part + 1) * kPartBytes);
       } else {
-        move_part<Access>(rows, lane, reinterpret_cast<u8*>(address), part);
+        wrote |= move_part<Access>(rows, lane, reinterpret_cast<u8*>(address), part);
       }
     }
   }
+  wave.worker->memory_writes += wrote ? 1 : 0;
 }
 
 /// dst: data, a: offset row, b: descriptor, c: soffset, imm: offset, aux: flags.
@@ -66,20 +70,21 @@ void buffer_handler(Wave& wave, const MicroOp* op) {
   const Descriptor buffer = read_descriptor<false>(wave, op->b);
   const u64 soffset = wave.word(op->c);
   const LaneOffsets at = stage_offsets(wave, op);
-  if constexpr (Access::kKind != AccessKind::kLoad) ++wave.worker->memory_writes;
 
   const OffsetRange range = range_of(at.offsets, exec);
   const u64 base = buffer.base + soffset;
-  if constexpr (Access::kKind == AccessKind::kLoad) wave.last_load = base + range.low;
+  if constexpr (Access::kKind != AccessKind::kStore) wave.last_load = base + range.low;
   const bool simple = at.indices == nullptr && !buffer.swizzled && !buffer.add_thread && buffer.bound;
   const bool aligned = ((base | range.bits) & (kBufferAlignment<Access> - 1)) == 0;
   if (simple && aligned && soffset + range.high + Access::kBytes <= buffer.records &&
       wave.worker->reachable(base + range.low, base + range.high + Access::kBytes)) [[likely]] {
     u32* const rows = wave.row(op->dst);
+    count_lanes<Access>(*wave.worker, wave.worker->space, exec);
     if constexpr (kObserved) {
       MONOJIT_EMULATOR_NEXT_UNLESS(observe_range<Access>(wave, op, rows, rows, base, at.offsets, exec), wave, op);
     }
-    move_lanes<Access>(rows, rows, reinterpret_cast<u8*>(base), at.offsets, exec);
+    const bool wrote = move_lanes<Access>(rows, rows, reinterpret_cast<u8*>(base), at.offsets, exec);
+    wave.worker->memory_writes += wrote ? 1 : 0;
   } else if constexpr (kObserved) {
     move_checked<Access>(wave, op, buffer, soffset, at, exec, &new_request<Access>(wave, op));
     MONOJIT_EMULATOR_NEXT_UNLESS(submit<Access>(wave, op, wave.row(op->dst)), wave, op);
@@ -113,6 +118,7 @@ void buffer_to_lds(Wave& wave, const MicroOp* op) {
           misaligned_fault(wave, op, AccessKind::kLoad, lane, address, Access::kBytes, kBufferAlignment<Access>);
         if (!wave.worker->reachable(address, address + kPartBytes))
           memory_fault(wave, op, AccessKind::kLoad, lane, address, kPartBytes);
+        count_bytes<Access>(*wave.worker, wave.worker->space, kPartBytes);
         if constexpr (kObserved) {
           add_lane(*request, lane, place.address, (part + 1) * kPartBytes);
           continue;

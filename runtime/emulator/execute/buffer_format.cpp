@@ -123,6 +123,8 @@ u8* element_of(Wave& wave, const MicroOp* op, const Descriptor& buffer, const La
   if (bytes >= 4 && place.address % 4 != 0) misaligned_fault(wave, op, kind, lane, place.address, bytes, 4);
   if (!wave.worker->reachable(place.address, place.address + bytes))
     memory_fault(wave, op, kind, lane, place.address, bytes);
+  MovedBytes& moved = wave.worker->bytes;
+  (kind == AccessKind::kLoad ? moved.loaded : moved.stored)[static_cast<u32>(wave.worker->space)] += bytes;
   return reinterpret_cast<u8*>(place.address);
 }
 

@@ -41,11 +41,13 @@ MONOJIT_EMULATOR_INLINE u8* resolve(Wave& wave, const MicroOp* op, u32 lane, u64
     if (needs_alignment<Access>(wave) && offset % kNatural<Access> != 0)
       misaligned_lds_fault(op, Access::kKind, lane, offset, Access::kBytes, kNatural<Access>);
     if (offset + Access::kBytes > wave.lds_bytes) lds_fault(wave, op, lane, offset, Access::kBytes);
+    count_bytes<Access>(*wave.worker, MemorySpace::kLds, Access::kBytes);
     return wave.lds + offset;
   }
   if (flat && (address & kApertureMask) == kPrivateApertureBase) {
     const u64 offset = address & ~kApertureMask;
     if (offset + Access::kBytes > wave.scratch_lane_bytes) scratch_fault(wave, op, lane, offset, Access::kBytes);
+    count_bytes<Access>(*wave.worker, MemorySpace::kScratch, Access::kBytes);
     return wave.scratch + u64{lane} * wave.scratch_lane_bytes + offset;
   }
   if (needs_alignment<Access>(wave) && address % kNatural<Access> != 0)
@@ -53,6 +55,7 @@ MONOJIT_EMULATOR_INLINE u8* resolve(Wave& wave, const MicroOp* op, u32 lane, u64
   if (!wave.worker->reachable(address, address + Access::kBytes)) {
     memory_fault(wave, op, Access::kKind, lane, address, Access::kBytes);
   }
+  count_bytes<Access>(*wave.worker, wave.worker->space, Access::kBytes);
   return reinterpret_cast<u8*>(address);
 }
 
@@ -61,8 +64,13 @@ template <class Access>
 [[gnu::noinline]] void move_resolved(Wave& wave, const MicroOp* op, u64 exec, MemoryRequest* request = nullptr) {
   u32* const rows = wave.worker->staging[kWideStaging];
   wide_addresses(wave, op, rows);
+  if constexpr (Access::kKind != AccessKind::kStore) {
+    const u32 first = static_cast<u32>(__builtin_ctzll(exec));
+    wave.last_load = u64{rows[first]} | u64{rows[kLanes + first]} << 32;
+  }
   u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
   const u32* const data = op->c == kNoOperand ? nullptr : wave.row(op->c);
+  bool wrote = false;
   for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     const u64 address = u64{rows[lane]} | u64{rows[kLanes + lane]} << 32;
@@ -70,9 +78,10 @@ template <class Access>
     if (request != nullptr && reinterpret_cast<u64>(place) == address) {
       add_lane(*request, lane, address, Access::kBytes);
     } else {
-      Access::move(result, data, lane, place);
+      wrote |= move_lane<Access>(result, data, lane, place);
     }
   }
+  wave.worker->memory_writes += wrote ? 1 : 0;
 }
 
 /// Finds a base and 32-bit offsets for the active lanes. False: they are too far apart.
@@ -109,21 +118,22 @@ void flat_handler(Wave& wave, const MicroOp* op) {
     if constexpr (kObserved) count_operation(wave);
     MONOJIT_EMULATOR_NEXT(wave, op);
   }
-  if constexpr (Access::kKind != AccessKind::kLoad) ++wave.worker->memory_writes;
   u32* const offsets = wave.worker->staging[kOffsetStaging];
   u64 base = 0;
   bool done = false;
   if (narrow_addresses(wave, op, exec, offsets, base)) [[likely]] {
     const OffsetRange range = range_of(offsets, exec);
-    if constexpr (Access::kKind == AccessKind::kLoad) wave.last_load = base + range.low;
+    if constexpr (Access::kKind != AccessKind::kStore) wave.last_load = base + range.low;
     const bool aligned = !needs_alignment<Access>(wave) || ((base | range.bits) & (kNatural<Access> - 1)) == 0;
     if (aligned && wave.worker->reachable(base + range.low, base + range.high + Access::kBytes)) [[likely]] {
       u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
       const u32* const data = op->c == kNoOperand ? nullptr : wave.row(op->c);
+      count_lanes<Access>(*wave.worker, wave.worker->space, exec);
       if constexpr (kObserved) {
         MONOJIT_EMULATOR_NEXT_UNLESS(observe_range<Access>(wave, op, result, data, base, offsets, exec), wave, op);
       }
-      move_lanes<Access>(result, data, reinterpret_cast<u8*>(base), offsets, exec);
+      const bool wrote = move_lanes<Access>(result, data, reinterpret_cast<u8*>(base), offsets, exec);
+      wave.worker->memory_writes += wrote ? 1 : 0;
       done = true;
     }
   }
@@ -151,6 +161,7 @@ void global_to_lds(Wave& wave, const MicroOp* op) {
     if (!wave.worker->reachable(address, address + Access::kBytes)) {
       memory_fault(wave, op, AccessKind::kLoad, lane, address, Access::kBytes);
     }
+    count_bytes<Access>(*wave.worker, wave.worker->space, Access::kBytes);
     const u64 target = lds_base + lane * kStride;
     if constexpr (kObserved) {
       (void)lds_destination(wave, op, lane, target, (Access::kBytes + 3) / 4 * 4);

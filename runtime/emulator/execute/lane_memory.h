@@ -51,10 +51,31 @@ MONOJIT_EMULATOR_INLINE bool needs_alignment(const Wave& wave) {
   return Access::kKind == AccessKind::kAtomic || wave.worker->strict_alignment;
 }
 
+/// Counts bytes that an access moves. What its lanes reach must have been found just now, where it is not LDS or
+/// scratch.
+template <class Access>
+MONOJIT_EMULATOR_INLINE void count_bytes(Worker& worker, MemorySpace space, u64 bytes) {
+  const u32 index = static_cast<u32>(space);
+  if constexpr (Access::kKind == AccessKind::kLoad) {
+    worker.bytes.loaded[index] += bytes;
+  } else {
+    worker.bytes.stored[index] += bytes;
+    if constexpr (Access::kKind == AccessKind::kAtomic) {
+      if constexpr (Access::kReturnsOld) worker.bytes.loaded[index] += bytes;
+    }
+  }
+}
+/// The same of all active lanes.
+template <class Access>
+MONOJIT_EMULATOR_INLINE void count_lanes(Worker& worker, MemorySpace space, u64 exec) {
+  count_bytes<Access>(worker, space, static_cast<u64>(__builtin_popcountll(exec)) * Access::kBytes);
+}
+
 /// Where a load to LDS puts a lane's `bytes`.
 MONOJIT_EMULATOR_INLINE u8* lds_destination(Wave& wave, const MicroOp* op, u32 lane, u64 target, u32 bytes) {
   if (target + bytes > wave.lds_bytes) lds_fault(wave, op, lane, target, bytes);
   if (target % 4 != 0) misaligned_lds_fault(op, AccessKind::kStore, lane, target, bytes, 4);
+  wave.worker->bytes.stored[static_cast<u32>(MemorySpace::kLds)] += bytes;
   return wave.lds + target;
 }
 
@@ -83,20 +104,39 @@ MONOJIT_EMULATOR_INLINE void load_many(u32* result, u8* base, const u32* offsets
   for (u32 part = 0; part < Access::kParts; ++part) store_masked(result + kLanes * part, rows + kLanes * part, exec);
 }
 
-/// Every active lane: memory at base + its offset.
+/// One lane. Whether memory was written: not by an atomic that left it as it was.
 template <class Access>
-MONOJIT_EMULATOR_INLINE void move_lanes(u32* result, const u32* data, u8* base, const u32* offsets, u64 exec) {
+MONOJIT_EMULATOR_INLINE bool move_lane(u32* result, const u32* data, u32 lane, u8* memory) {
+  if constexpr (Access::kKind == AccessKind::kAtomic) {
+    return Access::move(result, data, lane, memory);
+  } else {
+    Access::move(result, data, lane, memory);
+    return Access::kKind == AccessKind::kStore;
+  }
+}
+
+/// Every active lane: memory at base + its offset. Whether memory was written.
+template <class Access>
+MONOJIT_EMULATOR_INLINE bool move_lanes(u32* result, const u32* data, u8* base, const u32* offsets, u64 exec) {
   if constexpr (HasMoveAll<Access>) {
-    if (exec == ~u64{0}) return Access::move_all(result, data, base, offsets);
+    if (exec == ~u64{0}) {
+      Access::move_all(result, data, base, offsets);
+      return Access::kKind == AccessKind::kStore;
+    }
     if constexpr (Access::kKind == AccessKind::kLoad) {
       constexpr int kMany = 24;  // lanes that take as long one by one
-      if (__builtin_popcountll(exec) >= kMany) return load_many<Access>(result, base, offsets, exec);
+      if (__builtin_popcountll(exec) >= kMany) {
+        load_many<Access>(result, base, offsets, exec);
+        return false;
+      }
     }
   }
+  bool wrote = false;
   for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
-    Access::move(result, data, lane, base + offsets[lane]);
+    wrote |= move_lane<Access>(result, data, lane, base + offsets[lane]);
   }
+  return wrote;
 }
 
 }  // namespace monojit::emulator::MONOJIT_HOST_ISA_NAMESPACE

@@ -39,6 +39,7 @@ MONOJIT_EMULATOR_INLINE void access_lds(Wave& wave, const MicroOp* op, u32* resu
   constexpr u32 kAlignment = std::bit_ceil(Access::kBytes);
   if (wave.worker->strict_alignment && (range.bits & (kAlignment - 1)) != 0) [[unlikely]]
     check_alignment(wave, op, Access::kKind, offsets, Access::kBytes, kAlignment);
+  count_lanes<Access>(*wave.worker, MemorySpace::kLds, exec);
   move_lanes<Access>(result, data, wave.lds, offsets, exec);
 }
 

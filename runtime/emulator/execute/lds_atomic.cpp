@@ -39,6 +39,17 @@ MONOJIT_EMULATOR_INLINE u8* atomic_place(Wave& wave, const MicroOp* op, u32 lane
   return wave.lds + address;
 }
 
+/// Counts lanes' atomics of so many bytes in all, and what they leave changed.
+MONOJIT_EMULATOR_INLINE void count_atomics(Worker& worker, u64 bytes, bool returns, bool wrote) {
+  constexpr u32 kSpace = static_cast<u32>(MemorySpace::kLds);
+  worker.bytes.stored[kSpace] += bytes;
+  if (returns) worker.bytes.loaded[kSpace] += bytes;
+  worker.memory_writes += wrote ? 1 : 0;
+}
+MONOJIT_EMULATOR_INLINE u64 active_lanes(const Wave& wave) {
+  return static_cast<u64>(__builtin_popcountll(wave.exec()));
+}
+
 /// Micro-op: dst result or kNoOperand, a address row, b and c data rows, imm offset.
 template <class T, auto kFunction, u32 kOperands, u32 kShift>
 void atomic_handler(Wave& wave, const MicroOp* op) {
@@ -46,15 +57,18 @@ void atomic_handler(Wave& wave, const MicroOp* op) {
   const u32* const data = wave.row(op->b);
   const u32* const second = kOperands == 2 ? wave.row(op->c) : nullptr;
   u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
-  ++wave.worker->memory_writes;
+  bool wrote = false;
   for (u64 lanes = wave.exec(); lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     u8* const place = atomic_place<T>(wave, op, lane, u64{address[lane] + op->imm});
     const T old = load_as<T>(place);
     const T other = kOperands == 2 ? gather_lane<T>(second, lane) : T{};
-    store_as(place, update<T, kFunction, kOperands, kShift>(wave, old, gather_lane<T>(data, lane), other));
+    const T next = update<T, kFunction, kOperands, kShift>(wave, old, gather_lane<T>(data, lane), other);
+    store_as(place, next);
+    wrote |= next != old;
     if (result != nullptr) scatter_lane(result, lane, old);
   }
+  count_atomics(*wave.worker, active_lanes(wave) * sizeof(T), result != nullptr, wrote);
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
@@ -64,17 +78,20 @@ void exchange_pair_handler(Wave& wave, const MicroOp* op) {
   constexpr u32 kWords = sizeof(T) / 4;
   const u32* const address = wave.row(op->a);
   u32* const result = wave.row(op->dst);
-  ++wave.worker->memory_writes;
+  bool wrote = false;
   for (u64 lanes = wave.exec(); lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     const u32 at = address[lane];
     const T data[2] = {gather_lane<T>(wave.row(op->b), lane), gather_lane<T>(wave.row(op->c), lane)};
     for (u32 i = 0; i < 2; ++i) {
       u8* const place = atomic_place<T>(wave, op, lane, u64{at + (i == 0 ? op->imm : op->aux)});
-      scatter_lane(result + i * kWords * kLanes, lane, load_as<T>(place));
+      const T old = load_as<T>(place);
+      scatter_lane(result + i * kWords * kLanes, lane, old);
       store_as(place, data[i]);
+      wrote |= data[i] != old;
     }
   }
+  count_atomics(*wave.worker, active_lanes(wave) * 2 * sizeof(T), true, wrote);
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
@@ -83,7 +100,7 @@ void exchange_signed_handler(Wave& wave, const MicroOp* op) {
   const u32* const address = wave.row(op->a);
   const u32* const data = wave.row(op->b);
   u32* const result = wave.row(op->dst);
-  ++wave.worker->memory_writes;
+  bool wrote = false;
   for (u64 lanes = wave.exec(); lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     u8* const place = atomic_place<u64>(wave, op, lane, u64{(address[lane] + op->imm) & ~7u});
@@ -93,8 +110,10 @@ void exchange_signed_handler(Wave& wave, const MicroOp* op) {
     if ((fresh & kLowSign) != 0) next = (next & ~kLowWord) | (fresh & (kLowSign - 1));
     if ((fresh & kHighSign) != 0) next = (next & kLowWord) | (fresh & ~kHighSign & ~kLowWord);
     store_as(place, next);
+    wrote |= next != old;
     scatter_lane(result, lane, old);
   }
+  count_atomics(*wave.worker, active_lanes(wave) * sizeof(u64), true, wrote);
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
@@ -106,7 +125,7 @@ void count_handler(Wave& wave, const MicroOp* op) {
   u8* const counter = atomic_place<u32>(wave, op, 0, u64{wave.word(scalar_offset(kM0Word)) & 0xffff} + op->imm);
   const u32 old = load_as<u32>(counter);
   store_as(counter, kAppend ? old + lanes : old - lanes);
-  ++wave.worker->memory_writes;
+  count_atomics(*wave.worker, sizeof(u32), true, lanes != 0);
   for (u64 left = exec; left != 0; left &= left - 1) wave.row(op->dst)[__builtin_ctzll(left)] = old;
   MONOJIT_EMULATOR_NEXT(wave, op);
 }

@@ -76,14 +76,17 @@ template <class Access>
     request->deliver = deliver_to_registers<Access>;
     return model.load(wave, request);
   } else if constexpr (Access::kKind == AccessKind::kStore) {
+    ++wave.worker->memory_writes;
     move_lanes<Access>(nullptr, data, request->data, kSlots.at, request->lanes);
     return model.store(wave, request);
   } else {
     u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
+    bool wrote = false;
     for (u64 lanes = request->lanes; lanes != 0; lanes &= lanes - 1) {
       const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
-      Access::move(result, data, lane, model.atomic_place(wave, *request, lane));
+      wrote |= Access::move(result, data, lane, model.atomic_place(wave, *request, lane));
     }
+    wave.worker->memory_writes += wrote ? 1 : 0;
     return model.finish_atomics(wave, *request);
   }
 }

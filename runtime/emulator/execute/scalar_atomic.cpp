@@ -27,7 +27,7 @@ void scalar_atomic(Wave& wave, const MicroOp* op) {
   if (inside) {
     if (address % sizeof(T) != 0 || !wave.worker->reachable(address, address + sizeof(T)))
       scalar_memory_fault(wave, op, AccessKind::kAtomic, address, sizeof(T));
-    ++wave.worker->memory_writes;
+    wave.last_load = address;
     T* const memory = reinterpret_cast<T*>(address);
     T data[2];
     std::memcpy(data, wave.registers + op->dst, sizeof(T) * (kCompares ? 2 : 1));
@@ -40,6 +40,10 @@ void scalar_atomic(Wave& wave, const MicroOp* op) {
         next = kFunction(old, data[0]);
       }
     } while (!__atomic_compare_exchange_n(memory, &old, next, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+    wave.worker->memory_writes += next != old ? 1 : 0;
+    MovedBytes& moved = wave.worker->bytes;
+    moved.stored[static_cast<u32>(wave.worker->space)] += sizeof(T);
+    if (kReturns) moved.loaded[static_cast<u32>(wave.worker->space)] += sizeof(T);
   }
   if constexpr (kReturns) std::memcpy(wave.registers + op->dst, &old, sizeof old);
   MONOJIT_EMULATOR_NEXT(wave, op);

@@ -7,9 +7,11 @@
 namespace monojit::emulator {
 namespace {
 
-/// From memory that was just found reachable.
+/// From memory that was just found reachable. Arguments and constants are nothing that a wave waits for.
 template <bool kObserved>
 [[gnu::always_inline]] inline void fetch(Wave& wave, const MicroOp* op, u64 address, u32* words, u32 bytes) {
+  wave.worker->bytes.loaded[static_cast<u32>(wave.worker->space)] += bytes;
+  if (wave.worker->space != MemorySpace::kUncounted) wave.last_load = address;
   if (kObserved && !(wave.worker->skips_unwritten && wave.worker->last_hit.skippable())) {
     wave.worker->model->scalar_load(wave, op, address, bytes, words);
   } else {
@@ -28,14 +30,20 @@ void load(Wave& wave, const MicroOp* op) {
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
+/// To memory that was just found reachable, from registers at an offset.
+[[gnu::always_inline]] inline void put(Wave& wave, u64 address, u32 registers, u32 bytes) {
+  ++wave.worker->memory_writes;
+  wave.worker->bytes.stored[static_cast<u32>(wave.worker->space)] += bytes;
+  std::memcpy(reinterpret_cast<void*>(address), wave.registers + registers, bytes);
+}
+
 template <u32 kWords, u32 kUnit>
 void store(Wave& wave, const MicroOp* op) {
   const u64 address = scalar_address<kUnit>(wave, op);
   if (!wave.worker->reachable(address, address + kWords * 4)) [[unlikely]] {
     scalar_memory_fault(wave, op, AccessKind::kStore, address, kWords * 4);
   }
-  ++wave.worker->memory_writes;
-  std::memcpy(reinterpret_cast<void*>(address), wave.registers + op->dst, kWords * 4);
+  put(wave, address, op->dst, kWords * 4);
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
@@ -58,12 +66,11 @@ void buffer_load(Wave& wave, const MicroOp* op) {
 template <u32 kWords>
 void buffer_store(Wave& wave, const MicroOp* op) {
   const ScalarBuffer buffer = scalar_buffer(wave, op);
-  ++wave.worker->memory_writes;
   for (u32 i = 0; i < kWords; ++i) {
     const u64 at = buffer.offset + 4 * i, address = buffer.base + at;
     if (at + 4 > buffer.bytes) continue;
     if (!wave.worker->reachable(address, address + 4)) scalar_memory_fault(wave, op, AccessKind::kStore, address, 4);
-    std::memcpy(reinterpret_cast<void*>(address), wave.registers + op->dst + 4 * i, 4);
+    put(wave, address, op->dst + 4 * i, 4);
   }
   MONOJIT_EMULATOR_NEXT(wave, op);
 }

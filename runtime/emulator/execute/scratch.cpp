@@ -40,6 +40,7 @@ void scratch_handler(Wave& wave, const MicroOp* op) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     Access::move(result, data, lane, private_memory(wave, op, lane, offsets[lane], Access::kBytes));
   }
+  count_lanes<Access>(*wave.worker, MemorySpace::kScratch, wave.exec());
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 
@@ -55,6 +56,7 @@ void scratch_to_lds(Wave& wave, const MicroOp* op) {
     u8* const memory = private_memory(wave, op, lane, offsets[lane], Access::kBytes);
     load_lane_to_lds<Access>(wave, op, lane, memory, lds_base + lane * 4);
   }
+  count_lanes<Access>(*wave.worker, MemorySpace::kScratch, wave.exec());
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
 

@@ -1,6 +1,15 @@
 #include "runtime/emulator/execute/wave.h"
 
 namespace monojit::emulator {
+namespace {
+
+MemorySpace space_of(const Allocation& memory, u32 device) {
+  if (memory.arguments || memory.code) return MemorySpace::kUncounted;
+  if (memory.host) return MemorySpace::kHost;
+  return memory.device == device && !memory.imported ? MemorySpace::kDevice : MemorySpace::kPeer;
+}
+
+}  // namespace
 
 bool Worker::search(u64 first, u64 last) {
   const auto look = [&]() -> const Allocation* {
@@ -14,6 +23,7 @@ bool Worker::search(u64 first, u64 last) {
   }
   if (found == nullptr) return false;
   last_hit = *found;
+  space = space_of(last_hit, device);
   return true;
 }
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/emulator/execute/counts.h"
 #include "runtime/emulator/execute/micro_op.h"
 #include "runtime/emulator/execute/register_file.h"
+#include "runtime/emulator/execute/work_counts.h"
 #include "runtime/emulator/memory/allocations.h"
 #include "runtime/emulator/memory/memory_request.h"
 #include "runtime/emulator/numerics/matrix.h"
@@ -34,20 +34,18 @@ enum class WaveState : u8 {
 
 inline constexpr u32 kStagingRows = 8;
 
-/// One host thread that executes waves. Everything here is its own, so counting needs no atomics.
-struct Worker {
+/// One host thread that executes waves. Everything here is its own, so counting needs no atomics. The WorkCounts are
+/// those of its present visit.
+struct Worker : WorkCounts {
   alignas(64) u32 staging[kStagingRows][kLanes];  ///< results under a partial EXEC, lane addresses, expanded masks
-  alignas(64) DynamicCounts counts{};
-  u64 memory_writes = 0;  ///< stores and atomics executed: a round without any is idle
+  u64 memory_writes = 0;  ///< stores, and atomics that changed memory: a round without any is idle
   u64 clock_reads = 0;
-  u64 stray_matrix_ops = 0;  ///< MFMAs executed with a partial EXEC
-  u64 out_of_range_buffer_lanes = 0;
-  u64 buffer_rule_differences = 0;    ///< accesses that the documented range rule and the chip's treat differently
   bool strict_alignment = false;      ///< unaligned loads and stores of LDS, global memory and scratch fault
   std::atomic<u64>* clock = nullptr;  ///< virtual time in ticks of 10 ns
   const Allocations* allocations = nullptr;
   std::shared_ptr<const AllocationList> list;
   Allocation last_hit;
+  MemorySpace space = MemorySpace::kUncounted;  ///< of last_hit
   u32 device = 0;                          ///< of the workgroup that it visits
   MemoryModel* model = nullptr;            ///< of observed programs
   std::unique_ptr<MemoryRequest> request;  ///< the instruction that is being observed
@@ -57,10 +55,7 @@ struct Worker {
 
   /// The counts of a visit are its own; what is remembered about memory is the device's.
   void begin_visit(u32 visited) {
-    counts = {};
-    stray_matrix_ops = 0;
-    out_of_range_buffer_lanes = 0;
-    buffer_rule_differences = 0;
+    static_cast<WorkCounts&>(*this) = {};
     if (visited != device) last_hit = {}, device = visited;
   }
   /// True if all of [first, last) is live memory. Remembers where, so that the next look is two comparisons.
@@ -94,7 +89,7 @@ struct alignas(64) Wave {
   u32 number = 0;              ///< in its workgroup
   bool watches_clock = false;  ///< read it again and again during its latest visit
   u64 digest = 0;              ///< of its registers, the last time that the scheduler looked for a fixed point
-  u64 last_load = 0;           ///< lowest address of the latest vector load: what a waiting wave looks at
+  u64 last_load = 0;           ///< lowest address of the latest load or atomic: what a waiting wave looks at
   WaveState state = WaveState::kReady;
   Workgroup* group = nullptr;
   void* memory_state = nullptr;  ///< the memory model's

@@ -18,10 +18,7 @@ constexpr std::chrono::microseconds kIdlePause{300};
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void add(LaunchReport& sum, const LaunchReport& report) {
-  for (u32 i = 0; i < kCountClasses; ++i) sum.counts[i] += report.counts[i];
-  sum.stray_matrix_ops += report.stray_matrix_ops;
-  sum.out_of_range_buffer_lanes += report.out_of_range_buffer_lanes;
-  sum.buffer_rule_differences += report.buffer_rule_differences;
+  sum += report;
   sum.rounds += report.rounds;
   sum.seconds += report.seconds;
 }

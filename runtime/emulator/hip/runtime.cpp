@@ -121,6 +121,18 @@ MonojitEmulatorCounters Runtime::counters() {
   counters.buffer_parts_out_of_range = totals.sum.out_of_range_buffer_lanes;
   counters.seconds = totals.sum.seconds;
   counters.buffer_rule_differences = totals.sum.buffer_rule_differences;
+  const auto loaded = [&](MemorySpace s) { return totals.sum.bytes.loaded[static_cast<u32>(s)]; };
+  const auto stored = [&](MemorySpace s) { return totals.sum.bytes.stored[static_cast<u32>(s)]; };
+  counters.device_bytes_loaded = loaded(MemorySpace::kDevice);
+  counters.device_bytes_stored = stored(MemorySpace::kDevice);
+  counters.peer_bytes_loaded = loaded(MemorySpace::kPeer);
+  counters.peer_bytes_stored = stored(MemorySpace::kPeer);
+  counters.host_bytes_loaded = loaded(MemorySpace::kHost);
+  counters.host_bytes_stored = stored(MemorySpace::kHost);
+  counters.lds_bytes_loaded = loaded(MemorySpace::kLds);
+  counters.lds_bytes_stored = stored(MemorySpace::kLds);
+  counters.scratch_bytes_loaded = loaded(MemorySpace::kScratch);
+  counters.scratch_bytes_stored = stored(MemorySpace::kScratch);
   return counters;
 }
 

@@ -41,7 +41,8 @@ bool AllocationList::accessible(const Allocation& memory, u32 device) const {
 std::string AllocationList::describe(u64 address) const {
   const auto text = [](const Allocation& range) {
     return fmt::format("{} {} ({:#x}, {} bytes)",
-                       range.code   ? "code object"
+                       range.code        ? "code object"
+                       : range.arguments ? "kernel arguments"
                        : range.host ? (range.adopted() ? "registered host memory" : "host allocation")
                                     : "allocation",
                        range.number, range.begin, range.end - range.begin);
@@ -90,8 +91,9 @@ void* Allocations::allocate(u64 bytes, Use use, MemoryKind kind, u32 device) {
 
   insert({.begin = begin,
           .end = begin + bytes,
-          .host = use == Use::kHost,
+          .host = use == Use::kHost || use == Use::kArguments,
           .code = use == Use::kCode,
+          .arguments = use == Use::kArguments,
           .mapped_bytes = mapped,
           .kind = kind,
           .device = device});

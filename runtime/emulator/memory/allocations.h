@@ -36,6 +36,7 @@ struct Allocation {
   u32 number = 0;        ///< counts up from 1: "allocation 7"
   bool host = false;     ///< from hipHostMalloc or hipHostRegister
   bool code = false;     ///< a loaded code object
+  bool arguments = false;  ///< what launches hand to their kernels; the host's too
   u64 mapped_bytes = 0;  ///< 0: the host program's own memory
   MemoryKind kind = MemoryKind::kCoarseGrained;
   u32 device = 0;                        ///< owner, unless it is the host's
@@ -68,7 +69,7 @@ struct AllocationList {
 /// Makes and frees memory. All functions may be called from several threads.
 class Allocations {
  public:
-  enum class Use : u8 { kDevice, kHost, kCode };
+  enum class Use : u8 { kDevice, kHost, kCode, kArguments };
 
   Allocations();
   ~Allocations();
@@ -77,7 +78,8 @@ class Allocations {
 
   /// Zero-filled memory with an inaccessible page behind it. Throws Failure (kOutOfMemory).
   void* allocate(u64 bytes, Use use) {
-    return allocate(bytes, use, use == Use::kHost ? MemoryKind::kFineGrained : MemoryKind::kCoarseGrained);
+    const bool host = use == Use::kHost || use == Use::kArguments;
+    return allocate(bytes, use, host ? MemoryKind::kFineGrained : MemoryKind::kCoarseGrained);
   }
   void* allocate(u64 bytes, Use use, MemoryKind kind, u32 device = 0);
   /// Lets kernels touch memory of the host program. Throws Failure (kInvalidValue) if some of it is an allocation.

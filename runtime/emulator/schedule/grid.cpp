@@ -84,13 +84,7 @@ void Grid::fail(const Failure& failure) {
   stopped_ = true;
 }
 
-void Grid::add(u32 worker, const Worker& counted) {
-  Tally& tally = tallies_[worker];
-  for (u32 i = 0; i < kCountClasses; ++i) tally.counts[i] += counted.counts[i];
-  tally.stray_matrix_ops += counted.stray_matrix_ops;
-  tally.out_of_range_buffer_lanes += counted.out_of_range_buffer_lanes;
-  tally.buffer_rule_differences += counted.buffer_rule_differences;
-}
+void Grid::add(u32 worker, const Worker& counted) { tallies_[worker] += counted; }
 
 void Grid::tell_observers() {
   if (request_.profile != nullptr) request_.profile->add(*request_.kernel, *launch_.program, segments_);
@@ -101,12 +95,7 @@ void Grid::tell_observers() {
 
 LaunchReport Grid::report() const {
   LaunchReport report;
-  for (const Tally& tally : tallies_) {
-    for (u32 i = 0; i < kCountClasses; ++i) report.counts[i] += tally.counts[i];
-    report.stray_matrix_ops += tally.stray_matrix_ops;
-    report.out_of_range_buffer_lanes += tally.out_of_range_buffer_lanes;
-    report.buffer_rule_differences += tally.buffer_rule_differences;
-  }
+  for (const WorkCounts& tally : tallies_) report += tally;
   report.rounds = rounds_;
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   return report;

@@ -72,13 +72,7 @@ class Grid {
   std::atomic<bool> stopped_{false};
   std::mutex failure_mutex_;
   std::optional<Failure> failure_;
-  struct alignas(64) Tally {
-    DynamicCounts counts{};
-    u64 stray_matrix_ops = 0;
-    u64 out_of_range_buffer_lanes = 0;
-    u64 buffer_rule_differences = 0;
-  };
-  std::vector<Tally> tallies_;            ///< one a worker
+  std::vector<WorkCounts> tallies_;       ///< one a worker
   std::vector<SegmentProfile> segments_;  ///< one a worker
   std::optional<LaunchRecorder> recorder_;
   u64 rounds_ = 0;

@@ -6,7 +6,7 @@
 
 #include "runtime/emulator/chip.h"
 #include "runtime/emulator/code/module.h"
-#include "runtime/emulator/execute/counts.h"
+#include "runtime/emulator/execute/work_counts.h"
 
 namespace monojit::emulator {
 
@@ -32,11 +32,7 @@ struct LaunchRequest {
 };
 
 /// What a launch did.
-struct LaunchReport {
-  DynamicCounts counts{};
-  u64 stray_matrix_ops = 0;
-  u64 out_of_range_buffer_lanes = 0;
-  u64 buffer_rule_differences = 0;
+struct LaunchReport : WorkCounts {
   u64 rounds = 0;
   double seconds = 0;
 };

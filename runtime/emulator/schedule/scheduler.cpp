@@ -44,7 +44,7 @@ std::shared_ptr<Grid> Scheduler::start(LaunchRequest request) {
     choose_memory();
   }
   if (launch_memory_.empty()) {
-    launch_memory_.push_back(static_cast<u8*>(allocations_.allocate(kLaunchMemoryBytes, Allocations::Use::kHost)));
+    launch_memory_.push_back(static_cast<u8*>(allocations_.allocate(kLaunchMemoryBytes, Allocations::Use::kArguments)));
   }
   auto arena = std::make_unique<BlockArena>();
   if (!arenas_.empty()) {
