@@ -30,9 +30,9 @@ struct EmulatorCounts {
   std::uint64_t other = 0;
   std::uint64_t mfma_with_partial_exec = 0;
   std::uint64_t buffer_parts_out_of_range = 0;
-  double seconds = 0;         ///< of this machine, inside launches
-  MovedBytes device_bytes;    ///< of the device's own memory; kernel arguments and code are not counted
-  MovedBytes peer_bytes;      ///< of other devices
+  double seconds = 0;       ///< of this machine, inside launches
+  MovedBytes device_bytes;  ///< of the device's own memory; kernel arguments and code are not counted
+  MovedBytes peer_bytes;    ///< of other devices
   MovedBytes host_bytes;
   MovedBytes lds_bytes;
   MovedBytes scratch_bytes;

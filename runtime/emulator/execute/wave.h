@@ -46,9 +46,9 @@ struct Worker : WorkCounts {
   std::shared_ptr<const AllocationList> list;
   Allocation last_hit;
   MemorySpace space = MemorySpace::kUncounted;  ///< of last_hit
-  u32 device = 0;                          ///< of the workgroup that it visits
-  MemoryModel* model = nullptr;            ///< of observed programs
-  std::unique_ptr<MemoryRequest> request;  ///< the instruction that is being observed
+  u32 device = 0;                               ///< of the workgroup that it visits
+  MemoryModel* model = nullptr;                 ///< of observed programs
+  std::unique_ptr<MemoryRequest> request;       ///< the instruction that is being observed
   std::vector<std::unique_ptr<MemoryRequest>> spare_requests;
   bool skips_unwritten = false;        ///< MemoryModel::skips_unwritten()
   SegmentProfile* segments = nullptr;  ///< of a profiled launch, while it is visited

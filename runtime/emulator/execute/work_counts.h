@@ -7,9 +7,9 @@ namespace monojit::emulator {
 
 /// Where bytes lie, seen from the device that runs the kernel.
 enum class MemorySpace : u8 {
-  kDevice,     ///< the device's own memory
-  kPeer,       ///< another device's, of this process or of another one
-  kHost,       ///< the host's
+  kDevice,  ///< the device's own memory
+  kPeer,    ///< another device's, of this process or of another one
+  kHost,    ///< the host's
   kLds,
   kScratch,    ///< private memory of lanes
   kUncounted,  ///< kernel arguments and code objects

@@ -43,8 +43,8 @@ std::string AllocationList::describe(u64 address) const {
     return fmt::format("{} {} ({:#x}, {} bytes)",
                        range.code        ? "code object"
                        : range.arguments ? "kernel arguments"
-                       : range.host ? (range.adopted() ? "registered host memory" : "host allocation")
-                                    : "allocation",
+                       : range.host      ? (range.adopted() ? "registered host memory" : "host allocation")
+                                         : "allocation",
                        range.number, range.begin, range.end - range.begin);
   };
   for (auto range = freed.rbegin(); range != freed.rend(); ++range) {

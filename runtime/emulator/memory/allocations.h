@@ -33,11 +33,11 @@ inline constexpr u64 kSmallestSkipped = u64{64} << 10;
 struct Allocation {
   u64 begin = 0;
   u64 end = 0;
-  u32 number = 0;        ///< counts up from 1: "allocation 7"
-  bool host = false;     ///< from hipHostMalloc or hipHostRegister
-  bool code = false;     ///< a loaded code object
+  u32 number = 0;          ///< counts up from 1: "allocation 7"
+  bool host = false;       ///< from hipHostMalloc or hipHostRegister
+  bool code = false;       ///< a loaded code object
   bool arguments = false;  ///< what launches hand to their kernels; the host's too
-  u64 mapped_bytes = 0;  ///< 0: the host program's own memory
+  u64 mapped_bytes = 0;    ///< 0: the host program's own memory
   MemoryKind kind = MemoryKind::kCoarseGrained;
   u32 device = 0;                        ///< owner, unless it is the host's
   bool imported = false;                 ///< another process's, mapped here
