@@ -1,7 +1,9 @@
 // One rank of the test of processes that share device memory: exchanges handles with its parent through standard input
 // and output, runs the ring and reports the result.
 //
-//   ipc_rank RANK RANKS TURNS WAY     WAY: "run", or "stall": takes part in everything but the launch
+//   ipc_rank RANK RANKS TURNS WAY     WAY: "run"; "brief": a time limit of kBriefSeconds for each turn; or "stall":
+//   takes
+//                                     part in everything but the launch
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -48,7 +50,9 @@ int main(int argc, char** argv) {
   void* next = nullptr;
   check(hipIpcOpenMemHandle(&next, handles[(rank + 1) % ranks], hipIpcMemLazyEnablePeerAccess), "hipIpcOpenMemHandle");
 
-  const auto object = monojit::emulator::test::assemble(monojit::emulator::test::bounded_ring());
+  using namespace monojit::emulator::test;  // NOLINT(google-build-using-namespace): it is their program
+  const bool brief = std::strcmp(argv[4], "brief") == 0;
+  const auto object = assemble(brief ? bounded_ring(kBriefSeconds, true) : bounded_ring());
   hipModule_t module = nullptr;
   hipFunction_t function = nullptr;
   check(hipModuleLoadData(&module, object.data()), "hipModuleLoadData");

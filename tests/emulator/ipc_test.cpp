@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
@@ -32,7 +33,7 @@ constexpr std::chrono::seconds kMostAfterDeath{8};
 /// A rank's process, its standard input and output.
 class Rank {
  public:
-  Rank(int rank, int ranks, const std::string& way) {
+  Rank(int rank, int ranks, const std::string& way, int turns = kTurns) {
     int in[2], out[2];
     REQUIRE(pipe(in) == 0);
     REQUIRE(pipe(out) == 0);
@@ -41,7 +42,7 @@ class Rank {
     posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
     for (const int end : {in[0], in[1], out[0], out[1]}) posix_spawn_file_actions_addclose(&actions, end);
-    std::string words[] = {MONOJIT_TEST_IPC_RANK, std::to_string(rank), std::to_string(ranks), std::to_string(kTurns),
+    std::string words[] = {MONOJIT_TEST_IPC_RANK, std::to_string(rank), std::to_string(ranks), std::to_string(turns),
                            way};
     char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), words[4].data(), nullptr};
     REQUIRE(posix_spawn(&pid_, words[0].c_str(), &actions, nullptr, arguments, environ) == 0);
@@ -60,6 +61,8 @@ class Rank {
   Rank& operator=(const Rank&) = delete;
 
   void kill() const { ::kill(pid_, SIGKILL); }
+  void stop() const { ::kill(pid_, SIGSTOP); }
+  void go_on() const { ::kill(pid_, SIGCONT); }
   int wait() {
     int status = 0;
     waitpid(pid_, &status, 0);
@@ -122,6 +125,42 @@ TEST_CASE("when a rank dies, the others' time limits end at once and their kerne
   CHECK(std::chrono::steady_clock::now() - died < kMostAfterDeath);
   for (const int i : {0, 2}) group[i]->send("g", 1);
   for (const int i : {0, 2}) CHECK(group[i]->wait() == 0);
+}
+
+TEST_CASE("a rank that is stopped is waited for in real time, until the others' time limits end") {
+  constexpr int kCount = 3, kEndless = 1'000'000'000;
+  constexpr std::chrono::milliseconds kUnderWay{200};
+  Group group;
+  for (int i = 0; i < kCount; ++i) group.push_back(std::make_unique<Rank>(i, kCount, "brief", kEndless));
+  exchange(group);
+  for (const auto& rank : group) REQUIRE(rank->receive<char>() == 'L');
+  std::this_thread::sleep_for(kUnderWay);
+  group[1]->stop();
+  const auto stopped = std::chrono::steady_clock::now();
+  for (const int i : {0, 2}) CHECK(group[i]->receive<std::uint32_t>() == kTimeOut);
+  const auto waited = std::chrono::steady_clock::now() - stopped;
+  // The clock neither jumped nor stood still.
+  CHECK(waited > std::chrono::seconds(kBriefSeconds) / 2);
+  CHECK(waited < std::chrono::seconds(kBriefSeconds) + kMostAfterDeath);
+  group[1]->go_on();
+  CHECK(group[1]->receive<std::uint32_t>() == kTimeOut);
+  for (const auto& rank : group) rank->send("g", 1);
+  for (const auto& rank : group) CHECK(rank->wait() == 0);
+}
+
+TEST_CASE("a rank that is stopped for less than the others' time limits takes up its part again") {
+  constexpr int kCount = 3, kManyTurns = 3'000;
+  constexpr std::chrono::milliseconds kPause{500};
+  Group group;
+  for (int i = 0; i < kCount; ++i) group.push_back(std::make_unique<Rank>(i, kCount, "run", kManyTurns));
+  exchange(group);
+  for (const auto& rank : group) REQUIRE(rank->receive<char>() == 'L');
+  group[1]->stop();
+  std::this_thread::sleep_for(kPause);
+  group[1]->go_on();
+  for (const auto& rank : group) CHECK(rank->receive<std::uint32_t>() == kCameRound);
+  for (const auto& rank : group) rank->send("g", 1);
+  for (const auto& rank : group) CHECK(rank->wait() == 0);
 }
 
 TEST_CASE("handles that lead nowhere are refused with the reason") {

@@ -1,6 +1,8 @@
 // A token that goes round a group of ranks, with a time limit: what persistent kernels of several devices do.
 #pragma once
 
+#include <fmt/format.h>
+
 #include "tests/emulator/assemble.h"
 
 namespace monojit::emulator::test {
@@ -8,21 +10,33 @@ namespace monojit::emulator::test {
 inline constexpr std::uint32_t kCameRound = 1;
 inline constexpr std::uint32_t kTimeOut = 2;
 
+inline constexpr std::uint32_t kRingSeconds = 10;
+inline constexpr std::uint32_t kBriefSeconds = 2;
+
 /// Rank 0 sends turn t to the next rank's mailbox and waits for it to come back; the others pass it on. Arguments: own
-/// mailbox, next mailbox, rank, turns, result. The result is kCameRound, or kTimeOut after 10 s of the 100 MHz clock.
-inline KernelText bounded_ring() {
+/// mailbox, next mailbox, rank, turns, result. The result is kCameRound, or kTimeOut when the token has not come within
+/// so many seconds of the 100 MHz clock, counted from the start or, if `each_turn`, for every turn.
+inline KernelText bounded_ring(std::uint32_t seconds = kRingSeconds, bool each_turn = false) {
+  constexpr std::uint32_t kTicksASecond = 100'000'000;
+  const std::string limit = fmt::format(R"(
+  s_memrealtime s[16:17]
+  s_waitcnt lgkmcnt(0)
+  s_add_u32 s16, s16, {}
+  s_addc_u32 s17, s17, 0
+)",
+                                        seconds * kTicksASecond);
   return {.name = "ring",
           .body = R"(
   s_load_dwordx8 s[4:11], s[0:1], 0x0
   s_load_dwordx2 s[14:15], s[0:1], 0x20
   v_mov_b32 v1, 0
   v_mov_b32 v6, 1
-  s_memrealtime s[16:17]
   s_waitcnt lgkmcnt(0)
-  s_add_u32 s16, s16, 1000000000
-  s_addc_u32 s17, s17, 0
+)" + limit + R"(
   s_mov_b32 s12, 1
 turn:
+)" + (each_turn ? limit : "") +
+                  R"(
   v_mov_b32 v3, s12
   s_cmp_lg_u32 s8, 0
   s_cbranch_scc1 wait

@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 constexpr u32 kMostPeers = 64;
 constexpr u64 kPageMagic = 0x6d6f6e6f6a697431;
 constexpr std::chrono::milliseconds kRefreshEvery{5};
-// A process that says it works and shows no sign of life for so long has been stopped.
+// A process that says it works and shows no sign of life for so long hangs.
 constexpr i64 kStalledNanoseconds = 5'000'000'000;
 constexpr u64 kRoundsToBelieve = 2;  // that a peer must have looked around after this process's last store
 
@@ -54,10 +54,11 @@ ProcessId ProcessId::own() {
   return id;
 }
 
-bool ProcessId::alive() const {
+ProcessId::Life ProcessId::life() const {
   char state = 0;
   u64 started = 0;
-  return read_stat(pid, state, started) && started == start && state != 'Z' && state != 'X';
+  if (!read_stat(pid, state, started) || started != start || state == 'Z' || state == 'X') return Life::kEnded;
+  return state == 'T' || state == 't' ? Life::kStopped : Life::kRunning;
 }
 
 int ProcessId::open_descriptor(int descriptor) const {
@@ -159,7 +160,9 @@ void ProcessGroup::refresh() {
       }
     }
   }
-  for (Peer& peer : peers_) peer.alive = peer.alive && peer.id.alive();
+  for (Peer& peer : peers_) {
+    if (peer.life != ProcessId::Life::kEnded) peer.life = peer.id.life();
+  }
 }
 
 void ProcessGroup::note_working() {
@@ -185,7 +188,8 @@ void ProcessGroup::note_no_kernels() {
 
 /// A peer's kernels only count as waiting when they have looked around since this process's kernels last did anything.
 Outside ProcessGroup::state_of(Peer& peer, bool restart) const {
-  if (!peer.alive) return Outside::kNobody;
+  if (peer.life == ProcessId::Life::kEnded) return Outside::kNobody;
+  if (peer.life == ProcessId::Life::kStopped) return Outside::kPerhaps;
   const Page& page = *peer.page;
   const u64 progress = page.progress, idle_rounds = page.idle_rounds;
   const Outside state = page.state;
@@ -229,7 +233,7 @@ std::string ProcessGroup::describe() const {
   std::string text;
   for (const Peer& peer : peers_) {
     text += fmt::format("\n process {}, which shares memory with this one, {}", peer.id.pid,
-                        peer.alive ? "only waits too" : "has ended");
+                        peer.life == ProcessId::Life::kEnded ? "has ended" : "only waits too");
   }
   return text;
 }

@@ -21,8 +21,10 @@ struct ProcessId {
 
   bool operator==(const ProcessId&) const = default;
   [[nodiscard]] static ProcessId own();
-  /// Neither ended nor a zombie.
-  [[nodiscard]] bool alive() const;
+  enum class Life : u8 { kEnded, kStopped, kRunning };
+  /// A zombie has ended; one that a signal or a debugger stopped may go on.
+  [[nodiscard]] Life life() const;
+  [[nodiscard]] bool alive() const { return life() != Life::kEnded; }
   /// Opens a file descriptor of that process. Throws Failure (kInvalidValue) if it is gone or may not be looked into.
   [[nodiscard]] int open_descriptor(int descriptor) const;
 };
@@ -57,7 +59,7 @@ class ProcessGroup {
   struct Peer {
     ProcessId id;
     Page* page = nullptr;
-    bool alive = true;
+    ProcessId::Life life = ProcessId::Life::kRunning;
     u64 progress = 0;     ///< when this process's waiting began
     u64 idle_rounds = 0;  ///< the same
     u64 jump_base = 0;    ///< its jumps less this process's, when they met
