@@ -10,6 +10,7 @@ constexpr std::uint32_t kVariables = 3;
 constexpr std::uint32_t kResults = 4;
 constexpr std::uint32_t kXcds = 8;
 constexpr std::uint32_t kPolls = 300;
+constexpr std::uint32_t kLdsBytes = 64;
 
 std::uint32_t offset_of(char variable) { return static_cast<std::uint32_t>(variable - 'x') * kVariableStride; }
 
@@ -111,6 +112,10 @@ std::string store(char variable, std::uint32_t value, const std::string& bits) {
 std::string load(int result, char variable, const std::string& bits) {
   return fmt::format("  global_load_dword v{}, v1, s[4:5] offset:{} {}\n", 20 + result, offset_of(variable), bits);
 }
+std::string load_to_lds(char variable) {  // the offset counts in LDS too
+  return fmt::format("  v_mov_b32 v31, {0}\n  s_mov_b32 m0, 0\n  global_load_lds_dword v31, s[4:5]\n",
+                     offset_of(variable));
+}
 std::string add(char variable, std::uint32_t value, const std::string& bits) {
   return fmt::format("  v_mov_b32 v30, {}\n  global_atomic_add v1, v30, s[4:5] offset:{} {}\n", value,
                      offset_of(variable), bits);
@@ -143,16 +148,23 @@ std::map<Outcome, std::uint32_t> outcomes(const Litmus& litmus, std::uint32_t se
   settings.memory = MemoryMode::kWeak;
   settings.devices = litmus.apart == Apart::kOtherDevice ? waves : 1;
   Device device(settings);
-  const auto variables = device.allocate<std::uint32_t>(kVariables * kVariableStride / 4, litmus.kind);
+  const std::size_t words = (litmus.untouched ? kSmallestSkipped : kVariables * kVariableStride) / 4;
+  auto variables = device.allocate<std::uint32_t>(words, litmus.kind);
   const auto results = device.allocate<std::uint32_t>(waves * kResults);
-  const Kernel& kernel = device.load(assemble({.body = text_of(litmus), .arguments = 3}), "kernel");
+  const Kernel& kernel =
+      device.load(assemble({.body = text_of(litmus), .lds_bytes = kLdsBytes, .arguments = 3}), "kernel");
   Shape shape;
   if (litmus.apart == Apart::kSameCu) shape.block = {64 * waves, 1, 1};
   if (litmus.apart == Apart::kSameXcd) shape.grid = {kXcds * waves, 1, 1};
   if (litmus.apart == Apart::kOtherXcd) shape.grid = {waves, 1, 1};
   std::map<Outcome, std::uint32_t> seen;
   for (std::uint32_t seed = 1; seed <= seeds; ++seed) {
+    if (litmus.untouched) {
+      device.release(variables.data);
+      variables = device.allocate<std::uint32_t>(words, litmus.kind);
+    }
     std::ranges::fill(variables.all(), 0u);
+    for (std::uint32_t i = 0; i < kVariables; ++i) variables[i * kVariableStride / 4] = litmus.initial[i];
     device.set_seed(seed);
     if (litmus.apart == Apart::kOtherDevice) {
       std::vector<std::vector<std::uint64_t>> arguments;

@@ -30,9 +30,12 @@ const ScopeCode& system_scope();
 /// The scope that waves so far apart need at least.
 const ScopeCode& scope_for(Apart apart);
 
-// Pieces of a wave's code. Variables are x, y, z, each in a line of its own; results go to r0..r3.
+// Pieces of a wave's code. Variables are x, y, z, each in a line of its own; results go to r0..r3. A wave has lane 0
+// alone, and the workgroup 64 bytes of LDS.
 std::string store(char variable, std::uint32_t value, const std::string& bits = "");
 std::string load(int result, char variable, const std::string& bits = "");
+/// To the first word of LDS.
+std::string load_to_lds(char variable);
 std::string add(char variable, std::uint32_t value, const std::string& bits = "");
 inline const std::string kWait = "s_waitcnt vmcnt(0)\n";
 /// All earlier accesses before a later store at the scope; and a load before all later accesses.
@@ -48,9 +51,13 @@ struct Litmus {
   std::vector<std::string> waves;
   Apart apart = Apart::kOtherXcd;
   MemoryKind kind = MemoryKind::kCoarseGrained;
+  /// The variables lie in a large allocation of each run's own, which no kernel has written before.
+  bool untouched = false;
+  /// Of x, y and z before each run.
+  std::array<std::uint32_t, 3> initial{};
 };
 
-/// Runs the test once under each seed from 1 to `seeds`, with zeros in all variables.
+/// Runs the test once under each seed from 1 to `seeds`.
 std::map<Outcome, std::uint32_t> outcomes(const Litmus& litmus, std::uint32_t seeds);
 
 /// How often `wanted` held.

@@ -121,6 +121,105 @@ TEST_CASE("fine-grained and uncached memory needs no write-back, but the wait an
   CHECK(count(outcomes({.waves = no_invalidate.waves(), .kind = kind}, kSeeds), stale) > 0);
 }
 
+TEST_CASE("between devices a release at device scope is not enough, whatever the memory, and neither is an acquire") {
+  const MemoryKind kind = GENERATE(MemoryKind::kCoarseGrained, MemoryKind::kFineGrained, MemoryKind::kUncached);
+  const auto run = [&](const MessagePassing& test) {
+    return outcomes({.waves = test.waves(), .apart = Apart::kOtherDevice, .kind = kind}, kSeeds);
+  };
+  const MessagePassing whole(system_scope());
+  CHECK(count(run(whole), stale) == 0);
+  CHECK(count(run(whole), gave_up) == 0);
+  MessagePassing released_to_device = whole;
+  released_to_device.write_back = agent_scope().write_back;
+  CHECK(count(run(released_to_device), stale) > 0);
+  MessagePassing acquired_from_device = whole;
+  acquired_from_device.invalidate = agent_scope().invalidate;
+  acquired_from_device.warm = load(2, 'x', "sc1") + kWait;
+  CHECK(count(run(acquired_from_device), stale) > 0);
+  MessagePassing polled_at_device = whole;
+  polled_at_device.flag_load_bits = agent_scope().bits;
+  CHECK(count(run(polled_at_device), gave_up) > 0);
+  MessagePassing flag_at_device = whole;
+  flag_at_device.flag_store_bits = agent_scope().bits;
+  auto waves = flag_at_device.waves();
+  waves[0] += poll('z', 1, "sc1");  // the kernel's end would write it back: stay
+  CHECK(count(outcomes({.waves = waves, .apart = Apart::kOtherDevice, .kind = kind}, kSeeds), gave_up) > 0);
+}
+
+TEST_CASE("data stored at system scope need no write-back between devices") {
+  MessagePassing test(system_scope());
+  test.write_back.clear();
+  auto waves = test.waves();
+  waves[0] = store('x', 1, "sc0 sc1") + kWait + store('y', 1, "sc0 sc1");
+  CHECK(count(outcomes({.waves = waves, .apart = Apart::kOtherDevice}, kSeeds), stale) == 0);
+}
+
+TEST_CASE("data that reached their device are taken along by a later release at system scope") {
+  const std::string owner = store('x', 1, "sc1") + kWait + release(system_scope()) + store('y', 1, "sc0 sc1");
+  const std::string reader =
+      load(2, 'x') + kWait + poll('y', 1, "sc0 sc1") + system_scope().invalidate + load(0, 'x') + kWait;
+  CHECK(count(outcomes({.waves = {owner, reader}, .apart = Apart::kOtherDevice}, kSeeds), stale) == 0);
+}
+
+// A load to LDS, and a read of LDS by the same or another wave of the workgroup.
+std::string read_lds(int result) {
+  return "  ds_read_b32 v" + std::to_string(20 + result) + ", v1\n  s_waitcnt lgkmcnt(0)\n";
+}
+const std::string kOldInLds = "  v_mov_b32 v30, 7\n  ds_write_b32 v1, v30\n  s_waitcnt lgkmcnt(0)\n";
+constexpr std::uint32_t kOld = 7, kNew = 9;
+
+TEST_CASE("LDS behind a load to it is old until the wait, for the wave itself and across a barrier") {
+  for (const bool untouched : {false, true}) {
+    INFO((untouched ? "untouched" : "small") << " memory");
+    const auto alone = [&](const std::string& wait) {
+      const Litmus litmus{.waves = {kOldInLds + load_to_lds('x') + wait + read_lds(0) + kWait + read_lds(1)},
+                          .untouched = untouched,
+                          .initial = {kNew, 0, 0}};
+      return outcomes(litmus, kSeeds);
+    };
+    const auto is_old = [](const Outcome& outcome) { return outcome[0] == kOld; };
+    const auto is_new = [](const Outcome& outcome) { return outcome[0] == kNew && outcome[1] == kNew; };
+    CHECK(count(alone(kWait), is_new) == kSeeds);
+    CHECK(count(alone(""), is_old) > 0);
+    CHECK(count(alone(""), is_new) > 0);
+
+    const auto across = [&](const std::string& wait) {
+      const Litmus litmus{
+          .waves = {kOldInLds + load_to_lds('x') + wait + "  s_barrier\n", "  s_barrier\n" + read_lds(0)},
+          .apart = Apart::kSameCu,
+          .untouched = untouched,
+          .initial = {kNew, 0, 0}};
+      return outcomes(litmus, kSeeds);
+    };
+    const auto other_is = [](std::uint32_t value) {
+      return [=](const Outcome& outcome) { return result(outcome, 1, 0) == value; };
+    };
+    CHECK(count(across(kWait), other_is(kNew)) == kSeeds);
+    CHECK(count(across(""), other_is(kOld)) > 0);
+  }
+}
+
+TEST_CASE("a register behind a load is old until the wait, in memory that no kernel has written too") {
+  const auto copied = [](const std::string& wait) {
+    const Litmus litmus{.waves = {"  v_mov_b32 v20, 7\n" + load(0, 'x') + wait + "  v_mov_b32 v21, v20\n" + kWait},
+                        .untouched = true,
+                        .initial = {kNew, 0, 0}};
+    return outcomes(litmus, kSeeds);
+  };
+  CHECK(count(copied(kWait), [](const Outcome& outcome) { return outcome[1] == kNew; }) == kSeeds);
+  CHECK(count(copied(""), [](const Outcome& outcome) { return outcome[1] == kOld; }) > 0);
+}
+
+TEST_CASE("the first launch that writes to large memory finds readers with old lines under some seed") {
+  for (const Apart apart : {Apart::kSameXcd, Apart::kOtherXcd, Apart::kOtherDevice}) {
+    INFO(name_of(apart));
+    MessagePassing test(scope_for(apart));
+    CHECK(count(outcomes({.waves = test.waves(), .apart = apart, .untouched = true}, kSeeds), stale) == 0);
+    test.invalidate.clear();
+    CHECK(count(outcomes({.waves = test.waves(), .apart = apart, .untouched = true}, kSeeds), stale) > 0);
+  }
+}
+
 // Store buffering: each wave stores its variable and loads the other's.
 std::vector<std::string> store_buffering(const ScopeCode& scope, const std::string& between) {
   return {store('x', 1, scope.bits) + between + load(0, 'y', scope.bits) + kWait,

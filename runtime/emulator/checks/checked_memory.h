@@ -20,7 +20,7 @@ class CheckedMemory final : public MemoryModel {
   [[nodiscard]] RaceDetector* races() { return races_.get(); }
 
   /// Every load is looked at; one that went past would be missing from vmcnt as well.
-  [[nodiscard]] bool skips_unwritten() const override { return false; }
+  [[nodiscard]] bool skips_unwritten(u32) const override { return false; }
 
   void begin_launch(u32 device) override;
   void end_launch(u32 device) override;

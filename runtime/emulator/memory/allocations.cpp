@@ -174,6 +174,11 @@ int Allocations::share(void* begin) {
   return entry->second;
 }
 
+bool Allocations::shared() const {
+  const std::lock_guard lock(mutex_);
+  return !shared_.empty() || std::ranges::any_of(list_->live, &Allocation::imported);
+}
+
 void* Allocations::attach(int descriptor, u64 bytes, u32 device) {
   const u64 usable = round_up(bytes, page_bytes());
   const u64 mapped = usable + page_bytes();

@@ -92,6 +92,8 @@ class Allocations {
   /// Backs a live allocation by memory that other processes can map; returns its descriptor, which stays open as long
   /// as the allocation lives. No kernel may run. Throws Failure.
   int share(void* begin);
+  /// Whether there is live memory that other processes can map, or have lent.
+  [[nodiscard]] bool shared() const;
   /// Maps such memory of another process. Throws Failure (kOutOfMemory).
   void* attach(int descriptor, u64 bytes, u32 device);
 

@@ -4,6 +4,8 @@
 
 #include <immintrin.h>
 
+#include "runtime/emulator/memory/device_level.h"
+
 namespace monojit::emulator {
 namespace {
 
@@ -54,13 +56,12 @@ void copy_line(u8* to, u64 line) {
   for (u32 at = 0; at < kLineBytes; at += kChunk) copy_whole(to + at, from + at, kChunk);
 }
 
-void CacheLine::write_back() {
+void write_masked(u64 line, const u8* data, ByteMask mask) {
   u8* const to = reinterpret_cast<u8*>(line);
   for (u32 at = 0; at < kLineBytes; at += kChunk) {
-    const u32 mask = static_cast<u32>(dirty >> at) & 0xffff;
-    if (mask != 0) write_chunk(to + at, data + at, mask);
+    const u32 chunk = static_cast<u32>(mask >> at) & 0xffff;
+    if (chunk != 0) write_chunk(to + at, data + at, chunk);
   }
-  dirty = 0;
 }
 
 CacheLine& ReadCache::place(const Spot& spot) {
@@ -85,11 +86,37 @@ CacheLine& WriteBackCache::place(const Spot& spot) {
   return table_[index_of(spot, lines_)];
 }
 
+void WriteBackCache::read_below(const Spot& spot, bool refetch, u8* to) const {
+  if (below_ == nullptr) return copy_line(to, spot.line());
+  below_->read_line(spot, refetch, to);
+}
+
+void WriteBackCache::write_back(CacheLine& line) {
+  if (below_ == nullptr) {
+    write_masked(line.line, line.data, line.dirty);
+  } else {
+    below_->write_line({line.line, line.number, line.kind}, line.data, line.dirty);
+  }
+  line.dirty = 0;
+}
+
 void WriteBackCache::write_back_all() {
   for (const u32 index : dirty_) {
-    if (table_[index].dirty != 0) table_[index].write_back();
+    if (table_[index].dirty != 0) write_back(table_[index]);
   }
   dirty_.clear();
+}
+
+/// The place of a line, which becomes its own; without valid clean bytes if it was another's.
+CacheLine& WriteBackCache::claim(const Spot& spot) {
+  CacheLine& there = place(spot);
+  if (there.line == spot.line()) return there;
+  if (there.dirty != 0) write_back(there);
+  there.line = spot.line();
+  there.number = spot.line_number;
+  there.kind = spot.kind;
+  there.epoch = 0;
+  return there;
 }
 
 CacheLine* WriteBackCache::find(const Spot& spot) {
@@ -99,19 +126,13 @@ CacheLine* WriteBackCache::find(const Spot& spot) {
 }
 
 CacheLine& WriteBackCache::fetch(const Spot& spot, bool refetch) {
-  const u64 line = spot.line();
-  CacheLine& there = place(spot);
-  if (there.line != line) {
-    if (there.dirty != 0) there.write_back();
-    there.line = line;
-  } else if (there.epoch == epoch_ && !refetch) {
-    return there;
-  }
+  CacheLine& there = claim(spot);
+  if (there.epoch == epoch_ && !refetch) return there;
   if (there.dirty == 0) {
-    copy_line(there.data, line);
+    read_below(spot, refetch, there.data);
   } else {
     alignas(64) u8 fresh[kLineBytes];
-    copy_line(fresh, line);
+    read_below(spot, refetch, fresh);
     for (u32 i = 0; i < kLineBytes; ++i) {
       if ((there.dirty >> i & 1) == 0) there.data[i] = fresh[i];
     }
@@ -121,33 +142,44 @@ CacheLine& WriteBackCache::fetch(const Spot& spot, bool refetch) {
 }
 
 CacheLine& WriteBackCache::write(const Spot& spot, const void* data, u32 bytes) {
-  const u64 line = spot.line();
-  CacheLine& there = place(spot);
-  if (there.line != line) {
-    if (there.dirty != 0) there.write_back();
-    there.line = line;
-    there.epoch = 0;
-  }
+  CacheLine& there = claim(spot);
   std::memcpy(there.data + spot.offset(), data, bytes);
-  if (there.dirty == 0) note_dirty(static_cast<u32>(&there - table_.data()));
-  there.dirty |= byte_mask(spot.address, bytes);
+  mark_dirty(there, byte_mask(spot.address, bytes));
   return there;
 }
 
+void WriteBackCache::write_masked_line(const Spot& spot, const u8* data, ByteMask mask) {
+  CacheLine& there = claim(spot);
+  for (u32 i = 0; i < kLineBytes; ++i) {
+    if ((mask >> i & 1) != 0) there.data[i] = data[i];
+  }
+  mark_dirty(there, mask);
+}
+
+void WriteBackCache::overwrite(const Spot& spot, const void* data, u32 bytes) {
+  CacheLine* const there = find(spot);
+  if (there == nullptr) return;
+  std::memcpy(there->data + spot.offset(), data, bytes);
+  there->dirty &= ~byte_mask(spot.address, bytes);
+}
+
 /// Lines that were evicted stay in the list until it is long enough to be worth making anew.
-void WriteBackCache::note_dirty(u32 index) {
+void WriteBackCache::mark_dirty(CacheLine& line, ByteMask mask) {
+  const bool listed = line.dirty != 0;
+  line.dirty |= mask;
+  if (listed) return;
   if (dirty_.size() >= 2 * std::size_t{lines_}) {
     std::erase_if(dirty_, [this](u32 place) { return table_[place].dirty == 0; });
     std::ranges::sort(dirty_);
     dirty_.erase(std::ranges::unique(dirty_).begin(), dirty_.end());
   }
-  dirty_.push_back(index);
+  dirty_.push_back(static_cast<u32>(&line - table_.data()));
 }
 
 void WriteBackCache::flush(const Spot& spot) {
   CacheLine* const there = find(spot);
   if (there == nullptr) return;
-  if (there->dirty != 0) there->write_back();
+  if (there->dirty != 0) write_back(*there);
   there->line = 0;
 }
 

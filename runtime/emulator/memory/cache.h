@@ -24,6 +24,8 @@ struct Spot {
   [[nodiscard]] u64 offset() const { return address % kLineBytes; }
 };
 
+class DeviceLevel;
+
 /// One bit a byte of a line.
 using ByteMask = u128;
 
@@ -35,15 +37,16 @@ using ByteMask = u128;
 void copy_whole(void* to, const void* from, u32 bytes);
 /// A line of host memory, in steps of 16 bytes.
 void copy_line(u8* to, u64 line);
+/// The bytes of a line that `mask` names, to host memory.
+void write_masked(u64 line, const u8* data, ByteMask mask);
 
 struct CacheLine {
-  u64 line = 0;   ///< its address; 0 is none
+  u64 line = 0;    ///< its address; 0 is none
+  u64 number = 0;  ///< Spot::line_number
+  MemoryKind kind = MemoryKind::kCoarseGrained;
   u64 epoch = 0;  ///< of the cache when the line was fetched: an older one than the cache's makes its clean bytes void
   ByteMask dirty = 0;
   alignas(64) u8 data[kLineBytes];
-
-  /// Dirty bytes to host memory; they are clean then.
-  void write_back();
 };
 
 /// A cache that writes through: nothing in it is dirty.
@@ -69,13 +72,15 @@ class ReadCache {
 };
 
 /// A cache that keeps what is written to it. Dirty bytes survive invalidation: only write_back() or an eviction ends
-/// them.
+/// them. Below it is a device's level, or host memory.
 class WriteBackCache {
  public:
   /// A power of two of lines.
-  explicit WriteBackCache(u32 lines) : lines_(lines) {}
+  explicit WriteBackCache(u32 lines, DeviceLevel* below = nullptr) : lines_(lines), below_(below) {}
 
   void invalidate() { ++epoch_; }
+  /// Dirty bytes to what is below; they are clean then.
+  void write_back(CacheLine& line);
   void write_back_all();
   /// The line, if any part of it is here.
   [[nodiscard]] CacheLine* find(const Spot& spot);
@@ -83,14 +88,21 @@ class WriteBackCache {
   [[nodiscard]] CacheLine& fetch(const Spot& spot, bool refetch);
   /// At most 16 bytes inside a line, which become dirty.
   CacheLine& write(const Spot& spot, const void* data, u32 bytes);
+  /// The bytes of a line that `mask` names, which become dirty.
+  void write_masked_line(const Spot& spot, const u8* data, ByteMask mask);
+  /// What a store that goes by leaves in a line that is there: these bytes are clean.
+  void overwrite(const Spot& spot, const void* data, u32 bytes);
   /// Clean bytes of the line are void; dirty ones are written back.
   void flush(const Spot& spot);
 
  private:
   [[nodiscard]] CacheLine& place(const Spot& spot);
-  void note_dirty(u32 index);
+  [[nodiscard]] CacheLine& claim(const Spot& spot);
+  void read_below(const Spot& spot, bool refetch, u8* to) const;
+  void mark_dirty(CacheLine& line, ByteMask mask);
 
   u32 lines_;
+  DeviceLevel* below_;
   u64 epoch_ = 1;
   std::vector<CacheLine> table_;
   std::vector<u32> dirty_;  // places that may hold dirty bytes

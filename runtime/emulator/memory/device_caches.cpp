@@ -16,22 +16,25 @@ static_assert(std::has_single_bit(kVectorLines) && std::has_single_bit(kScalarLi
 
 UnitCaches::UnitCaches() : vector(kVectorLines), scalar(kScalarLines) {}
 
-XcdCaches::XcdCaches(u32 compute_units) : units_(compute_units), l2_(kL2Lines) {}
+XcdCaches::XcdCaches(u32 compute_units, DeviceLevel& level)
+    : units_(compute_units), level_(level), l2_(kL2Lines, &level) {}
 
 /// A whole line as the L2 sees it; `buffer` holds it where the L2 does not keep such memory.
 const u8* XcdCaches::line_data(const Spot& spot, const Freedom& freedom, Random& random, u8* buffer) {
-  if (spot.kind == MemoryKind::kCoarseGrained) return l2_.fetch(spot, random.chance(freedom.evict_clean)).data;
-  copy_line(buffer, spot.line());
+  const bool refetch = random.chance(freedom.evict_clean);
+  if (spot.kind == MemoryKind::kCoarseGrained) return l2_.fetch(spot, refetch).data;
+  level_.read_line(spot, refetch, buffer);
   return buffer;
 }
 
-void XcdCaches::load_past(u32 cu, const Spot& spot, u32 bytes, const Freedom& freedom, Random& random, u8* result) {
-  if (CacheLine* const there = l2_.find(spot); there != nullptr && there->dirty != 0) there->write_back();
+void XcdCaches::load_past(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom,
+                          Random& random, u8* result) {
+  if (CacheLine* const there = l2_.find(spot); there != nullptr && there->dirty != 0) l2_.write_back(*there);
   if (!random.chance(freedom.keep_stale)) {
     units_[cu].vector.drop(spot);
     l2_.flush(spot);
   }
-  copy_whole(result, reinterpret_cast<const void*>(spot.address), bytes);
+  level_.load(spot, bytes, policy, freedom, random, result);
 }
 
 const u8* XcdCaches::vector_line(u32 cu, const Spot& spot, const Freedom& freedom, Random& random) {
@@ -50,15 +53,12 @@ void XcdCaches::store(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, c
                       const u8* data) {
   units_[cu].vector.update(spot, data, bytes);
   if (passes_caches(policy) || spot.kind != MemoryKind::kCoarseGrained) {
-    if (CacheLine* const there = l2_.find(spot); there != nullptr) {
-      std::memcpy(there->data + spot.offset(), data, bytes);
-      there->dirty &= ~byte_mask(spot.address, bytes);
-    }
-    copy_whole(reinterpret_cast<void*>(spot.address), data, bytes);
+    l2_.overwrite(spot, data, bytes);
+    level_.store(spot, bytes, policy, freedom, random, data);
     return;
   }
   CacheLine& there = l2_.write(spot, data, bytes);
-  if (random.chance(freedom.evict_dirty)) there.write_back();
+  if (random.chance(freedom.evict_dirty)) l2_.write_back(there);
 }
 
 void XcdCaches::load_scalar(u32 cu, const Spot& spot, u32 bytes, const Freedom& freedom, Random& random, u8* result) {
@@ -76,11 +76,18 @@ void XcdCaches::load_scalar(u32 cu, const Spot& spot, u32 bytes, const Freedom& 
 void XcdCaches::pass_to_memory(u32 cu, const Spot& spot) {
   units_[cu].vector.drop(spot);
   l2_.flush(spot);
+  level_.pass_to_memory(spot);
 }
 
-void XcdCaches::invalidate(u32 cu) {
+void XcdCaches::invalidate(u32 cu, Scope scope) {
   units_[cu].vector.invalidate();
   l2_.invalidate();
+  if (scope == Scope::kSystem) level_.invalidate();
+}
+
+void XcdCaches::write_back(Scope scope) {
+  l2_.write_back_all();
+  if (scope == Scope::kSystem) level_.write_back();
 }
 
 void XcdCaches::invalidate_all() {

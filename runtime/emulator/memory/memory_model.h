@@ -31,8 +31,8 @@ class MemoryModel {
   MemoryModel(const MemoryModel&) = delete;
   MemoryModel& operator=(const MemoryModel&) = delete;
 
-  /// Whether loads from Allocation::skippable() memory may skip load(): every cache would hold the same.
-  [[nodiscard]] virtual bool skips_unwritten() const = 0;
+  /// Whether loads from Allocation::skippable() memory by kernels of `device` may skip load().
+  [[nodiscard]] virtual bool skips_unwritten(u32 device) const = 0;
 
   // Launches: a device's kernel starts, and has ended or been given up.
   virtual void begin_launch(u32 device) = 0;

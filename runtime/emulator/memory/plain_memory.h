@@ -7,7 +7,7 @@ namespace monojit::emulator {
 
 class PlainMemory final : public MemoryModel {
  public:
-  [[nodiscard]] bool skips_unwritten() const override { return true; }
+  [[nodiscard]] bool skips_unwritten(u32) const override { return true; }
 
   void begin_launch(u32) override {}
   void end_launch(u32) override {}

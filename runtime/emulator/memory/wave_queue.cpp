@@ -76,7 +76,7 @@ void WaveQueue::load(MemoryRequest& request) {
     for_each_piece(request, request.data, [&](u64 address, u32 bytes, u8* data) {
       const Spot spot = spot_at(address);
       if (spot.address == 0) return;
-      if (!cached) return xcd_.load_past(place_.cu, spot, bytes, freedom_, random, data);
+      if (!cached) return xcd_.load_past(place_.cu, spot, bytes, request.policy, freedom_, random, data);
       if (spot.line() != latest.line() || spot.line_number != latest.line_number)
         line = xcd_.vector_line(place_.cu, spot, freedom_, random);
       latest = spot;
@@ -96,8 +96,12 @@ void WaveQueue::store(const MemoryRequest& request) {
 }
 
 void WaveQueue::push(PendingKind kind, std::unique_ptr<MemoryRequest> request) {
-  const u64 lines = request == nullptr ? 0 : lines_of(*request);
+  const u64 lines = lines_of(*request);
   pending_.push_back({kind, ++issued, lines, std::move(request)});
+}
+
+void WaveQueue::push_write_back(Scope scope) {
+  pending_.push_back({PendingKind::kWriteBack, ++issued, 0, nullptr, scope});
 }
 
 void WaveQueue::perform(std::size_t index) {
@@ -123,7 +127,7 @@ void WaveQueue::perform(std::size_t index) {
       break;
     case PendingKind::kWriteBack: {
       const std::lock_guard lock(xcd_.mutex);
-      xcd_.write_back();
+      xcd_.write_back(operation.scope);
       ++wave_.worker->memory_writes;
       break;
     }

@@ -17,6 +17,7 @@ struct PendingOperation {
   u64 number;                              ///< in the order of issue, from 1
   u64 lines;                               ///< of the request, as a set of hashes: no common bit means no common line
   std::unique_ptr<MemoryRequest> request;  ///< none for a write-back
+  Scope scope = Scope::kWave;              ///< of a write-back
 };
 
 class WaveQueue : public WaveMemoryState {
@@ -37,6 +38,7 @@ class WaveQueue : public WaveMemoryState {
   [[nodiscard]] bool has_stores() const;
 
   void push(PendingKind kind, std::unique_ptr<MemoryRequest> request);
+  void push_write_back(Scope scope);
   /// An operation that goes at once: pending ones of the same lines go before it.
   void count_immediate(const MemoryRequest& request);
   /// All but the `left` latest operations are done.

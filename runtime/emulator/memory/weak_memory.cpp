@@ -23,6 +23,7 @@ Freedom draw_freedom(Random& random) {
   freedom.evict_clean = one_of(0, 2, 32);
   freedom.evict_dirty = one_of(0, 2, 32);
   freedom.keep_stale = one_of(0, 128, 255);
+  freedom.skip_unwritten = one_of(0, 1, 1, 1) != 0;
   return freedom;
 }
 
@@ -31,22 +32,26 @@ WaveQueue& queue_of(Wave& wave) { return static_cast<WaveQueue&>(*static_cast<Wa
 }  // namespace
 
 struct WeakMemory::Device {
+  DeviceLevel level;
   std::vector<std::unique_ptr<XcdCaches>> xcds;
   Freedom freedom;
   u64 seed = 0;  ///< of the launch
 };
 
-WeakMemory::WeakMemory(const ChipLimits& chip, u32 devices, u64 seed) : seed_(seed) {
+WeakMemory::WeakMemory(const ChipLimits& chip, u32 devices, u64 seed, const Allocations& allocations)
+    : seed_(seed), allocations_(allocations) {
   for (u32 i = 0; i < devices; ++i) {
     auto device = std::make_unique<Device>();
     for (u32 xcd = 0; xcd < chip.xcds; ++xcd) {
-      device->xcds.push_back(std::make_unique<XcdCaches>(chip.compute_units / chip.xcds));
+      device->xcds.push_back(std::make_unique<XcdCaches>(chip.compute_units / chip.xcds, device->level));
     }
     devices_.push_back(std::move(device));
   }
 }
 
 WeakMemory::~WeakMemory() = default;
+
+bool WeakMemory::skips_unwritten(u32 device) const { return devices_[device]->freedom.skip_unwritten; }
 
 void WeakMemory::begin_launch(u32 device) {
   Device& on = *devices_[device];
@@ -55,15 +60,16 @@ void WeakMemory::begin_launch(u32 device) {
   on.freedom = draw_freedom(random);
   for (const auto& xcd : on.xcds) {
     const std::lock_guard lock(xcd->mutex);
-    xcd->write_back();
+    xcd->write_back(Scope::kSystem);
     xcd->invalidate_all();
   }
+  on.level.set_shared(devices_.size() > 1 || allocations_.shared());
 }
 
 void WeakMemory::end_launch(u32 device) {
   for (const auto& xcd : devices_[device]->xcds) {
     const std::lock_guard lock(xcd->mutex);
-    xcd->write_back();
+    xcd->write_back(Scope::kSystem);
   }
 }
 
@@ -112,9 +118,10 @@ bool WeakMemory::end_round(bool idle) {
     evicted_ = changed = true;
     for (const auto& device : devices_) {
       for (const auto& xcd : device->xcds) {
-        if (device->freedom.evict_dirty != 0) xcd->write_back();
+        if (device->freedom.evict_dirty != 0) xcd->write_back(Scope::kSystem);
         if (device->freedom.evict_clean != 0) xcd->invalidate_all();
       }
+      if (device->freedom.evict_clean != 0) device->level.invalidate();
     }
   }
   return changed;
@@ -197,11 +204,11 @@ void WeakMemory::invalidate(Wave& wave, CachePolicy policy) {
   if (policy.scope < Scope::kDevice) return;
   WaveQueue& queue = queue_of(wave);
   const std::lock_guard lock(queue.xcd().mutex);
-  queue.xcd().invalidate(queue.cu());
+  queue.xcd().invalidate(queue.cu(), policy.scope);
 }
 
 void WeakMemory::write_back(Wave& wave, CachePolicy policy) {
-  if (policy.scope >= Scope::kDevice) queue_of(wave).push(PendingKind::kWriteBack, nullptr);
+  if (policy.scope >= Scope::kDevice) queue_of(wave).push_write_back(policy.scope);
 }
 
 void WeakMemory::invalidate_scalar(Wave& wave) {

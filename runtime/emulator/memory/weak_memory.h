@@ -17,10 +17,10 @@ namespace monojit::emulator {
 
 class WeakMemory final : public MemoryModel {
  public:
-  WeakMemory(const ChipLimits& chip, u32 devices, u64 seed);
+  WeakMemory(const ChipLimits& chip, u32 devices, u64 seed, const Allocations& allocations);
   ~WeakMemory() override;
 
-  [[nodiscard]] bool skips_unwritten() const override { return true; }
+  [[nodiscard]] bool skips_unwritten(u32 device) const override;
 
   void begin_launch(u32 device) override;
   void end_launch(u32 device) override;
@@ -50,6 +50,7 @@ class WeakMemory final : public MemoryModel {
   bool let_others_run(WaveQueue& queue);
 
   u64 seed_;
+  const Allocations& allocations_;
   u64 launches_ = 0;
   std::vector<std::unique_ptr<Device>> devices_;
   std::mutex queues_mutex_;

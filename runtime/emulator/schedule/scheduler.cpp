@@ -79,7 +79,7 @@ void Scheduler::choose_memory() {
   model_.reset();
   if (variant_ == ProgramVariant::kPlain) return;
   if (weak) {
-    model_ = std::make_unique<WeakMemory>(settings_.chip, settings_.devices, settings_.seed);
+    model_ = std::make_unique<WeakMemory>(settings_.chip, settings_.devices, settings_.seed, allocations_);
   } else {
     model_ = std::make_unique<PlainMemory>();
   }
@@ -214,6 +214,7 @@ void Scheduler::work(u32 index) {
     Visit& place = visits_[i];
     while (place.group != nullptr && !place.grid->stopped()) {
       worker.begin_visit(place.group->device);
+      worker.skips_unwritten = model_ != nullptr && model_->skips_unwritten(place.group->device);
       worker.segments = place.grid->segments(index);
       try {
         visit(place, worker);
@@ -243,7 +244,6 @@ void Scheduler::prepare_workers() {
     worker->allocations = &allocations_;
     worker->model = model_.get();
     if (model_ != nullptr && worker->request == nullptr) worker->request = std::make_unique<MemoryRequest>();
-    worker->skips_unwritten = model_ != nullptr && model_->skips_unwritten();
     worker->strict_alignment = settings_.strict_alignment;
     if (worker->list == list) continue;
     worker->list = list;

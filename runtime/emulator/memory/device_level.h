@@ -1,0 +1,43 @@
+// Where the L2s of one device meet: what its waves share at device scope, and other devices and the host need not see.
+#pragma once
+
+#include <mutex>
+
+#include "runtime/emulator/memory/cache.h"
+#include "runtime/emulator/memory/freedom.h"
+#include "runtime/emulator/memory/memory_request.h"
+#include "runtime/emulator/memory/random.h"
+
+namespace monojit::emulator {
+
+/// Device-scope accesses end here, system-scope ones pass. A device that is alone has nothing to keep from others: then
+/// everything passes. Functions may be called from several threads.
+class DeviceLevel {
+ public:
+  DeviceLevel();
+
+  /// Whether others can reach the same memory. While no access is under way; what is here is written back.
+  void set_shared(bool shared);
+
+  // For the L2s: what they fetch and write back.
+  /// A whole line, afresh from memory if `refetch`.
+  void read_line(const Spot& spot, bool refetch, u8* result);
+  /// The bytes of a line that `mask` names.
+  void write_line(const Spot& spot, const u8* data, ByteMask mask);
+
+  // Accesses that pass the L2s: at most 16 bytes inside one line.
+  void load(const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random, u8* result);
+  void store(const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random, const u8* data);
+  /// Makes memory the only place of a line as far as this level is concerned.
+  void pass_to_memory(const Spot& spot);
+
+  void write_back();
+  void invalidate();
+
+ private:
+  bool shared_ = false;
+  std::mutex mutex_;
+  WriteBackCache cache_;
+};
+
+}  // namespace monojit::emulator
