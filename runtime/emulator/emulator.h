@@ -12,7 +12,7 @@ extern "C" {
 
 /* Everything executed since the process started or the counters were reset. */
 typedef struct MonojitEmulatorCounters {
-  uint64_t struct_bytes; /* set by the caller to sizeof: later versions append fields */
+  uint64_t struct_bytes; /* set by the caller to sizeof: later versions append fields; then what was filled in */
   uint64_t launches;
   uint64_t wave_instructions; /* all classes below together */
   uint64_t vector;            /* VALU */
@@ -41,7 +41,8 @@ typedef struct MonojitEmulatorCounters {
   uint64_t scratch_bytes_stored;
 } MonojitEmulatorCounters;
 
-/* 0, or 1 if `counters` is null or too small. */
+/* Fills in as many of the fields as the caller has room for. 0, or 1 if `counters` is null or ends before
+ * `device_bytes_loaded`. */
 int monojitEmulatorCounters(MonojitEmulatorCounters* counters);
 void monojitEmulatorResetCounters(void);
 

@@ -1,11 +1,15 @@
 // Which of the instructions that LLVM's assembler accepts for a chip the emulator executes.
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
 #include <stdexcept>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <fmt/format.h>
+#include <llvm/Config/llvm-config.h>
 
 #include "runtime/emulator/decode/instruction_table.h"
 #include "runtime/emulator/decode/lowering.h"
@@ -128,6 +132,46 @@ TEST_CASE("every instruction that LLVM knows is emulated, or left out by name") 
     }
     fmt::print("{}: {} of {} instructions\n", chip->arch, all.done.size(), all.known.size());
   }
+}
+
+/// The page that tells users what is emulated.
+std::string page() {
+  std::ifstream file(MONOJIT_TEST_DOCS "/emulator.md");
+  REQUIRE(file);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_CASE("docs/emulator.md tells how many instructions there are and which are left out") {
+  const auto known = [](Chip chip) {
+    const std::string digits = fmt::format("{}", coverage(chip).known.size());
+    return digits.substr(0, digits.size() - 3) + "," + digits.substr(digits.size() - 3);
+  };
+  const std::string text = page();
+  CHECK_THAT(text, Catch::Matchers::ContainsSubstring(fmt::format("{} instructions for gfx950 and {} for gfx942",
+                                                                  known(Chip::kGfx950), known(Chip::kGfx942))));
+  CHECK_THAT(text, Catch::Matchers::ContainsSubstring("LLVM " LLVM_VERSION_STRING));
+  std::size_t listed = 0;
+  for (const LeftOut& row : kLeftOut) {
+    CHECK_THAT(text, Catch::Matchers::ContainsSubstring(fmt::format("\n| `{}` | {} |\n", row.mnemonic, row.reason)));
+  }
+  const std::size_t begin = text.find("| left out | why |"), end = text.find("\n\n", begin);
+  REQUIRE(begin != std::string::npos);
+  for (std::size_t at = begin; (at = text.find("\n| `", at)) < end; ++at) ++listed;
+  CHECK(listed == std::size(kLeftOut));
+}
+
+TEST_CASE("docs/emulator.md tells what a compute unit of each chip holds") {
+  const std::string text = page();
+  const auto row = [&](const std::string& line) { CHECK_THAT(text, Catch::Matchers::ContainsSubstring("\n" + line)); };
+  const ChipLimits &a = kMi355x, &b = kMi300x;
+  row(fmt::format("| XCDs x CUs | {} x {} | {} x {} |", a.xcds, a.cus_per_xcd(), b.xcds, b.cus_per_xcd()));
+  row(fmt::format("| SIMDs x wave slots, a CU | {} x {} | {} x {} |", a.simds, a.waves_per_simd, b.simds,
+                  b.waves_per_simd));
+  row(fmt::format("| VGPRs and AGPRs together, a SIMD and lane | {} | {} | {} a wave |", a.registers_per_lane,
+                  b.registers_per_lane, a.register_granule));
+  row(fmt::format("| SGPRs, a SIMD | {} | {} | {} a wave", a.sgprs_per_simd, b.sgprs_per_simd, a.sgpr_granule));
+  row(fmt::format("| LDS, a CU | {} KiB | {} KiB | {} / {} bytes |", a.lds_bytes / 1024, b.lds_bytes / 1024,
+                  a.lds_granule, b.lds_granule));
 }
 
 TEST_CASE("what is left out by name exists") {

@@ -1,4 +1,6 @@
 // The HIP functions of libmonojit_hip_emulator.so as a host program sees them.
+#include <cstddef>
+
 #include "tests/emulator/hip_fixture.h"
 
 namespace monojit::emulator::test {
@@ -117,6 +119,18 @@ TEST_CASE("counters count and options that come too late are refused") {
   CHECK(counters.launches == 1);
   CHECK(counters.wave_instructions == 11);
   CHECK(counters.vector_memory == 2);
+  MonojitEmulatorCounters older{};
+  older.struct_bytes = offsetof(MonojitEmulatorCounters, device_bytes_loaded);
+  CHECK(monojitEmulatorCounters(&older) == 0);
+  CHECK(older.wave_instructions == counters.wave_instructions);
+  CHECK(older.struct_bytes == offsetof(MonojitEmulatorCounters, device_bytes_loaded));
+  CHECK(older.device_bytes_loaded == 0);
+  CHECK(counters.device_bytes_loaded == 256);
+  CHECK(counters.device_bytes_stored == 256);
+  CHECK(counters.peer_bytes_loaded + counters.peer_bytes_stored == 0);
+  CHECK(counters.host_bytes_loaded + counters.host_bytes_stored == 0);
+  CHECK(counters.lds_bytes_loaded + counters.lds_bytes_stored == 0);
+  CHECK(counters.scratch_bytes_loaded + counters.scratch_bytes_stored == 0);
   CHECK(counters.seconds > 0);
   CHECK(monojitEmulatorSetOption("chip", "gfx942") == 1);
   CHECK_THAT(std::string(monojitEmulatorLastFault()), ContainsSubstring("too late"));

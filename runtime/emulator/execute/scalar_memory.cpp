@@ -7,11 +7,16 @@
 namespace monojit::emulator {
 namespace {
 
-/// From memory that was just found reachable. Arguments and constants are nothing that a wave waits for.
+/// A load of what was just found reachable is on its way: what a waiting wave looks at. Nobody waits for arguments and
+/// constants.
+[[gnu::always_inline]] inline void note_load(Wave& wave, u64 address) {
+  if (wave.worker->space != MemorySpace::kUncounted) wave.last_load = address;
+}
+
+/// From memory that was just found reachable.
 template <bool kObserved>
 [[gnu::always_inline]] inline void fetch(Wave& wave, const MicroOp* op, u64 address, u32* words, u32 bytes) {
   wave.worker->bytes.loaded[static_cast<u32>(wave.worker->space)] += bytes;
-  if (wave.worker->space != MemorySpace::kUncounted) wave.last_load = address;
   if (kObserved && !(wave.worker->skips_unwritten && wave.worker->last_hit.skippable())) {
     wave.worker->model->scalar_load(wave, op, address, bytes, words);
   } else {
@@ -26,6 +31,7 @@ void load(Wave& wave, const MicroOp* op) {
   if (!wave.worker->reachable(address, address + kWords * 4)) [[unlikely]] {
     scalar_memory_fault(wave, op, AccessKind::kLoad, address, kWords * 4);
   }
+  note_load(wave, address);
   fetch<kObserved>(wave, op, address, &wave.word(op->dst), kWords * 4);
   MONOJIT_EMULATOR_NEXT(wave, op);
 }
@@ -57,6 +63,7 @@ void buffer_load(Wave& wave, const MicroOp* op) {
     word = 0;
     if (at + 4 > buffer.bytes) continue;
     if (!wave.worker->reachable(address, address + 4)) scalar_memory_fault(wave, op, AccessKind::kLoad, address, 4);
+    if (i == 0) note_load(wave, address);
     fetch<kObserved>(wave, op, address, &word, 4);
   }
   MONOJIT_EMULATOR_NEXT(wave, op);

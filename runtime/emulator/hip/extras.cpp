@@ -1,4 +1,7 @@
 // The entry points of emulator.h.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -26,15 +29,19 @@ const char* matrix_name(MatrixModel model) {
   return "";
 }
 
+/// What callers of the first version have room for.
+constexpr std::uint64_t kFirstCountersBytes = offsetof(MonojitEmulatorCounters, device_bytes_loaded);
+
 }  // namespace
 
 extern "C" {
 
 int monojitEmulatorCounters(MonojitEmulatorCounters* counters) {
-  if (counters == nullptr || counters->struct_bytes < sizeof(MonojitEmulatorCounters)) return 1;
+  if (counters == nullptr || counters->struct_bytes < kFirstCountersBytes) return 1;
   return guarded([&] {
-           *counters = Runtime::get().counters();
-           counters->struct_bytes = sizeof *counters;
+           MonojitEmulatorCounters all = Runtime::get().counters();
+           all.struct_bytes = std::min<std::uint64_t>(counters->struct_bytes, sizeof all);
+           std::memcpy(counters, &all, all.struct_bytes);
          }) == hipSuccess
              ? 0
              : 1;
