@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,13 @@ struct Launch {
   std::uint32_t min_waves_per_eu = 0;  ///< bounds the registers of a lane to 512 / this; 0: the compiler's choice
 };
 
+/// Where a kernel's bounded waits leave their record (kernels/common/health.h).
+struct HealthWords {
+  std::string_view argument;                  ///< pointer argument whose memory holds them
+  std::int64_t offset = 0;                    ///< of word 0, bytes
+  std::span<const std::string_view> regions;  ///< what a wait can be for
+};
+
 /// All that the host needs to know of one kernel family. Holds no LLVM: a run that only hits the cache uses nothing
 /// else.
 struct Family {
@@ -39,6 +47,8 @@ struct Family {
   Launch (*launch)(const BuildKey&);
   /// Appends a sentence for every reason why this (in-range) key can't be built for `arch`.
   void (*check)(const BuildKey&, std::string_view arch, std::vector<std::string>& reasons);
+  /// Nothing for kernels whose waits are unbounded or that never wait; null: for all of them.
+  std::optional<HealthWords> (*health)(const BuildKey&) = nullptr;
 };
 
 /// Every family of this build, in the order of their names.

@@ -201,7 +201,7 @@ TEST_CASE("pairs carry the tag of step and layer, modulo 2^32") {
   a_case.set_launch(1000, 59);
   CHECK(qkv_tag(a_case.expected(), 0, 0) == 1000 * 128 + 59 + 1);
   a_case.set_launch(-1, 0);
-  CHECK(qkv_tag(a_case.expected(), 0, kRows - 1) == 0xFFFFFF81U);
+  CHECK(qkv_tag(a_case.expected(), 0, projection_rows(1) - 1) == 0xFFFFFF81U);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ TEST_CASE("a one-hot activation picks one column of the weight") {
     const float activation_scale = 3 * rsq / 448;
     for (int token = 0; token < 2; ++token) {
       std::size_t wrong = 0;
-      for (std::size_t n = 0; n < kRows; ++n) {
+      for (std::size_t n = 0; n < projection_rows(1); ++n) {
         const float y = 448 * reference::fp8_value(Fp8Format::kOcp, loaded_weight(a_case, n, inputs[i + token]));
         const float want = reference::round_bf16((y * activation_scale) * a_case.get("s_qkv", n));
         wrong += qkv_value(after, token, static_cast<int>(n)) != want;
@@ -127,7 +127,7 @@ TEST_CASE("tokens don't influence each other") {
     std::copy(bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), bytes.end(), tensor.bytes.begin());
   }
   const std::vector<Tensor> alone = single.expected();
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < projection_rows(1); ++row) {
     if (qkv_value(alone, 0, row) != qkv_value(both, 1, row)) FAIL("row " << row);
   }
   CHECK(elements<BFloat16Bits>(alone, "iq_out")[99] == elements<BFloat16Bits>(both, "iq_out")[128 + 99]);

@@ -86,7 +86,7 @@ TEST_CASE("a wrong value or tag in the mailbox fails qkv") {
   const K1Case a_case;
   for (const std::size_t word : {std::size_t{0}, std::size_t{1}}) {
     std::vector<Tensor> wrong = a_case.expected();
-    elements<std::uint32_t>(wrong, "scratch")[std::size_t{2} * (kRows - 1) + word] ^= 0x10000U;
+    elements<std::uint32_t>(wrong, "scratch")[std::size_t{2} * (projection_rows(1) - 1) + word] ^= 0x10000U;
     CHECK(failing(a_case.compare(wrong)).contains("qkv"));
   }
 }

@@ -37,7 +37,7 @@ class Context {
 
   LdsArray<UInt8> x8;     // [tokens][kActivationPitch] FP8 activations
   LdsArray<Float32> red;  // [kRedWords]
-  Mailbox qkv;            // pairs [tokens][kRows]
+  Mailbox qkv;            // pairs [tokens][projection_rows(key.index_heads)]
   Timeline timeline;
 
   /// Largest magnitude of a quantised activation. On gfx942 half of gfx950's: its bytes stand for half the value, so

@@ -75,7 +75,7 @@ void gemv_task(Context& k, const Uniform<Int32>& row_group) {
     const Float32 scale = tokens == 1 ? scales[0] : select(token == 0, scales[0], scales[1]);
     const Float32 out = (wave_order_sum(k, row, token) * scale) * row_scale;
     const Float32 rounded = extend<float>(round_bf16(out));
-    k.qkv.put(token * kRows + row_group * kRowsPerTask + row, bitcast<Int32>(rounded));
+    k.qkv.put(token * projection_rows(k.key.index_heads) + row_group * kRowsPerTask + row, bitcast<Int32>(rounded));
   });
   k.timeline.stamp(Stamp::kProjectionPut);
 }

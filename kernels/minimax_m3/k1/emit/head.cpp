@@ -39,7 +39,8 @@ HeadInputs load_inputs(const Context& k, const Uniform<Int32>& task, const HeadL
 }
 
 Dims poll_row(const Context& k, const Uniform<Int32>& task, const HeadLane& lane) {
-  const std::array<Int32, kDims> bits = k.qkv.poll4(lane.token * kRows + task * kHeadDim + lane.dim);
+  const std::array<Int32, kDims> bits =
+      k.qkv.poll4(lane.token * projection_rows(k.key.index_heads) + task * kHeadDim + lane.dim);
   return bitcast<Dims>(Vec<Int32, kDims>(bits));
 }
 

@@ -163,7 +163,7 @@ void check_weights(const Chip& chip, const Tensors& tensors) {
 void check_scratch(const K1Key& key, const Tensors& tensors) {
   const auto words = elements<std::uint32_t>(tensors, "scratch").first(kScratchX8 / 4);
   const std::uint32_t tag = launch_tag(tensors);
-  for (std::size_t pair = 0; pair < static_cast<std::size_t>(key.tokens) * kRows; ++pair) {
+  for (std::size_t pair = 0; pair < static_cast<std::size_t>(key.tokens) * projection_rows(key.index_heads); ++pair) {
     if (words[2 * pair + 1] != tag) continue;
     refuse("scratch", "already holds values of step {} and layer {}: zero it, or raise step", scalar(tensors, "step"),
            scalar(tensors, "layer"));

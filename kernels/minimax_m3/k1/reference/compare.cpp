@@ -58,7 +58,9 @@ class Comparer {
     row(name, reference::element_count(reference::named(after_, name).shape), differing(name), wide);
   }
 
-  std::size_t qkv_words() const { return static_cast<std::size_t>(key_.tokens) * kRows * 2; }
+  std::size_t qkv_words() const {
+    return static_cast<std::size_t>(key_.tokens) * projection_rows(key_.index_heads) * 2;
+  }
 
   void qkv(const BoundTracker& wide) {
     const auto want = reference::elements<std::uint32_t>(expected_, "scratch").first(qkv_words());

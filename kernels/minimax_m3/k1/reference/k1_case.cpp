@@ -25,7 +25,7 @@ using reference::BFloat16Bits;
 using reference::elements;
 
 std::span<const std::uint32_t> qkv_pair(const std::vector<Tensor>& after, int token, int row) {
-  const std::size_t pair = static_cast<std::size_t>(token) * kRows + static_cast<std::size_t>(row);
+  const std::size_t pair = static_cast<std::size_t>(token) * projection_rows(1) + static_cast<std::size_t>(row);
   return elements<std::uint32_t>(after, "scratch").subspan(kScratchQkv / 4 + 2 * pair, 2);
 }
 
@@ -97,7 +97,7 @@ void K1Case::make_order_sensitive(std::uint64_t seed) {
   const auto weight = of<std::uint8_t>("w_qkv");
   std::array<bool, kHidden / kBlockInputs> down{};
   std::fill_n(down.begin(), down.size() / 2, true);
-  for (int n = 0; n < kRows; ++n) {
+  for (int n = 0; n < projection_rows(key.index_heads); ++n) {
     for (std::size_t i = down.size(); i > 1; --i) std::swap(down[i - 1], down[random.below(i)]);
     for (int k = 0; k < kHidden; ++k) {
       const bool large = std::popcount(static_cast<unsigned>(k)) % 2 != 0;  // one of each two neighbours

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+/// Health words of a persistent kernel: what its bounded waits leave behind when one of them gives up. Word 0 is set by
+/// the first wait that does, and stays; the kernel goes on with stale data so that the launch ends, and its outputs are
+/// garbage. Workgroup b's record is words 8 (b + 1) .. 8 (b + 1) + 7:
+///   1, region id, index of the pair waited for, tag expected, tag seen, b, clock & 0x7FFFFFFF, 0
+/// The host zeroes the words once, and again after a failure.
+namespace monojit::kernels {
+
+inline constexpr int kHealthRecordWords = 8;
+inline constexpr std::int64_t kWaitBoundTicks = 1'000'000'000;  // of the 100 MHz clock: 10 s
+
+constexpr std::int64_t health_bytes(std::int64_t workgroups) { return (workgroups + 1) * kHealthRecordWords * 4; }
+
+/// A region's name in health records: CRC-32 of it without the sign bit.
+constexpr std::uint32_t region_id(std::string_view name) {
+  std::uint32_t crc = 0xFFFFFFFFU;
+  for (const char letter : name) {
+    crc ^= static_cast<std::uint8_t>(letter);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0xEDB88320U : 0U);
+  }
+  return ~crc & 0x7FFFFFFFU;
+}
+
+/// What the health words of a launch of `workgroups` say, in words, a line a workgroup; nothing when no wait gave up.
+/// `regions`: the names of the kernel's regions.
+std::optional<std::string> explain_health(std::span<const std::uint32_t> words, int workgroups,
+                                          std::span<const std::string_view> regions);
+
+}  // namespace monojit::kernels
