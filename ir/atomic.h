@@ -20,16 +20,19 @@ void buffer_atomic(Op op, llvm::Value* resource, llvm::Value* offset, llvm::Valu
                    const BufferAccess& access, Loc loc);
 }  // namespace detail
 
+/// Types that atomic loads and stores work on: also bytes and halfwords.
+template <class T>
+concept AtomicUnit = std::derived_from<T, Value> && bytes_of(detail::kShape<T>) <= 8 && detail::Traits<T>::kLanes == 1;
 /// Types that atomics work on: 32 and 64 bits.
 template <class T>
 concept AtomicValue =
     std::derived_from<T, Value> && (bytes_of(detail::kShape<T>) == 4 || bytes_of(detail::kShape<T>) == 8);
 
-template <AtomicValue T, class Space>
+template <AtomicUnit T, class Space>
 T atomic_load(const Ptr<T, Space>& pointer, Scope scope, Order order = Order::kRelaxed, Loc loc = Loc::current()) {
   return T(Raw{detail::atomic_load(pointer.get(), detail::kShape<T>, scope, order, loc)});
 }
-template <AtomicValue T, class Space>
+template <AtomicUnit T, class Space>
 void atomic_store(const Ptr<T, Space>& pointer, const std::type_identity_t<T>& value, Scope scope,
                   Order order = Order::kRelaxed, Loc loc = Loc::current()) {
   detail::atomic_store(pointer.get(), value.get(), detail::kShape<T>, scope, order, loc);

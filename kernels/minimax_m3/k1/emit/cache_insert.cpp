@@ -20,15 +20,23 @@ Place place_of(const Context& k, const Int32& slot) {
   return {(slot >> 7) * k.key.page_stride + in_block, token};
 }
 
+template <class T>
+void store_global(const Ptr<UInt8, Global>& place, const T& value, CachePolicy policy) {
+  if (policy == CachePolicy::kDevice) {
+    atomic_store(pointer_cast<T>(place), value, Scope::kDevice);
+  } else {
+    store(pointer_cast<T>(place), value);
+  }
+}
+
 // A cache of 4 GiB and more needs 64-bit addresses; without page_base64 offsets wrap at 32 bits.
 template <class T>
 void store_at(const Context& k, const Uniform<Ptr<UInt8, Global>>& base, const Int32& unit, int unit_bytes,
               const Int32& offset, const T& value) {
   if (k.key.page_base64) {
-    const Ptr<UInt8, Global> start = base + convert<Int64>(unit) * std::int64_t{unit_bytes};
-    store(pointer_cast<T>(start + offset), value);
+    store_global(base + convert<Int64>(unit) * std::int64_t{unit_bytes} + offset, value, k.output_policy());
   } else {
-    store(BufferResource(base), unit * unit_bytes + offset, value);
+    store(BufferResource(base), unit * unit_bytes + offset, value, {.policy = k.output_policy()});
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/minimax_m3/k1/emit/head.h"
+#include "kernels/minimax_m3/k1/emit/half_wave_head.h"
 
 namespace monojit::kernels::minimax_m3 {
 

@@ -1,24 +1,21 @@
 #include "kernels/minimax_m3/k1/emit/head.h"
 
 #include "kernels/minimax_m3/k1/emit/cache_insert.h"
+#include "kernels/minimax_m3/k1/emit/half_wave_head.h"
+#include "kernels/minimax_m3/k1/emit/signal.h"
 
 namespace monojit::kernels::minimax_m3 {
 
 namespace {
 
-constexpr int kDims = 4;  // of a lane
 constexpr int kHalfWave = 32;
-constexpr int kHalfRotary = kRotaryDim / 2;
-using Dims = Vec<Float32, kDims>;
-
-struct HeadInputs {
-  Int32 slot;
-  Vec<BFloat16, kDims> gamma, cosine, sine;
-};
+constexpr int kTokensPerWave = 2;
 
 HeadLane head_lane(const Context& k) {
-  const Int32 half = lane_id() / kHalfWave;
-  return {.token = min(half, k.key.tokens - 1), .dim = lane_id() % kHalfWave * kDims, .stores = half < k.key.tokens};
+  const Int32 token = thread_id() / kHalfWave;
+  return {.token = min(token, k.key.tokens - 1),
+          .dim = lane_id() % kHalfWave * kLaneDims,
+          .stores = token < k.key.tokens};
 }
 
 Uniform<Ptr<BFloat16, Global>> head_gamma(const Context& k, const Uniform<Int32>& task) {
@@ -26,64 +23,48 @@ Uniform<Ptr<BFloat16, Global>> head_gamma(const Context& k, const Uniform<Int32>
   return select(task < kQHeads, k.g_q, select(task == kKTask, k.g_k, index));
 }
 
-// Lanes beyond the rotary dims don't use the cosines and sines; the clamp keeps their loads inside the table's row.
-HeadInputs load_inputs(const Context& k, const Uniform<Int32>& task, const HeadLane& lane) {
+// The own index q and the index k stand behind one another only on a rank with one index head.
+Uniform<Int32> first_row(const Context& k, const Uniform<Int32>& task) {
+  if (k.key.index_heads == 1) return task * kHeadDim;
+  const Uniform<Int32> index_q = index_q_head(k.key.index_own);
+  const Uniform<Int32> index_k = index_k_head(k.key.index_heads);
+  return select(task == kIndexQTask, index_q, select(task == kIndexKTask, index_k, task)) * kHeadDim;
+}
+
+void store_query(const BufferResource& heads, const Int32& head, const HeadLane& lane, const HeadDims& out,
+                 CachePolicy policy) {
+  If(lane.stores,
+     [&] { store(heads, (head * kHeadDim + lane.dim) * 2, round_bf16(out), {.policy = policy}); });
+}
+
+void store_head(const Context& k, const Uniform<Int32>& task, const HeadLane& lane, const Int32& slot,
+                const HeadDims& out) {
+  If(task < kQHeads,
+     [&] { store_query(BufferResource(k.q_out), lane.token * kQHeads + task, lane, out, k.output_policy()); })
+      .ElseIf(task == kKTask, [&] { insert_k(k, lane, slot, out); })
+      .ElseIf(task == kIndexQTask,
+              [&] { store_query(BufferResource(k.iq_out), lane.token, lane, out, CachePolicy::kDefault); })
+      .Else([&] { insert_index_k(k, lane, slot, out); });
+}
+
+void work(Context& k, const Uniform<Int32>& task) {
+  const HeadLane lane = head_lane(k);
   const Int32 slot = load(k.slot_mapping + lane.token * 2);
-  const Int32 position = load(k.positions + lane.token * 2);
-  const Int32 pair = min(select(lane.dim < kHalfRotary, lane.dim, lane.dim - kHalfRotary), kHalfRotary - kDims);
-  const auto angles = k.cos_sin + (position * kRotaryDim + pair);
-  return {.slot = slot,
-          .gamma = load<kDims>(head_gamma(k, task) + lane.dim),
-          .cosine = load<kDims>(angles),
-          .sine = load<kDims>(angles + kHalfRotary)};
-}
-
-Dims poll_row(const Context& k, const Uniform<Int32>& task, const HeadLane& lane) {
-  const std::array<Int32, kDims> bits =
-      k.qkv.poll4(lane.token * projection_rows(k.key.index_heads) + task * kHeadDim + lane.dim);
-  return bitcast<Dims>(Vec<Int32, kDims>(bits));
-}
-
-// §7.2, first half: (e * rsq(mean of squares + eps)) * (1 + g).
-Dims normalise(const Context& k, const Dims& e, const HeadInputs& in) {
-  Float32 squares = 0.0F;
-  for (const Float32 x : e) squares = fma(x, x, squares);
-  squares = half_wave_sum(squares);
-  const Float32 rstd = rsq(squares / static_cast<float>(kHeadDim) + k.key.eps);
-  return (e * Dims(rstd)) * (extend<float>(in.gamma) + 1.0F);
-}
-
-// §7.2, second half: dims d and d + 32 of the first 64 turn together; they lie 8 lanes apart. Only the partner's
-// product is rounded before the addition.
-Dims rotate(const Dims& n, const HeadLane& lane, const HeadInputs& in) {
-  const Dims product = lane_xor(n, kHalfRotary / kDims) * extend<float>(in.sine);
-  const Bool first = lane.dim < kHalfRotary;
-  const Dims addend = select(first, -product, product);
-  return select(lane.dim < kRotaryDim, fma(n, extend<float>(in.cosine), addend), n);
+  const HeadInputs in = load_head_inputs(k, head_gamma(k, task), lane);
+  sched_barrier();  // in flight before the wait
+  const HeadDims e = poll_head(k, first_row(k, task), lane);
+  k.timeline.stamp(Stamp::kHeadArrived);
+  If(task == kVTask, [&] { insert_v(k, lane, slot, e); }).Else([&] {
+    store_head(k, task, lane, slot, norm_and_rotate(k, e, in, lane));
+  });
 }
 
 }  // namespace
 
 void head_task(Context& k, const Uniform<Int32>& task) {
-  const HeadLane lane = head_lane(k);
-  const HeadInputs in = load_inputs(k, task, lane);
-  sched_barrier();  // in flight before the wait
-  const Dims e = poll_row(k, task, lane);
-  k.timeline.stamp(Stamp::kHeadArrived);
-
-  If(task == kVTask, [&] { insert_v(k, lane, in.slot, e); }).Else([&] {
-    const Dims out = rotate(normalise(k, e, in), lane, in);
-    If(task < kQHeads,
-       [&] {
-         const Int32 row = lane.token * kQHeads + task;
-         If(lane.stores, [&] { store(k.q_out + (row * kHeadDim + lane.dim), round_bf16(out)); });
-       })
-        .ElseIf(task == kKTask, [&] { insert_k(k, lane, in.slot, out); })
-        .ElseIf(
-            task == kIndexQTask,
-            [&] { If(lane.stores, [&] { store(k.iq_out + (lane.token * kHeadDim + lane.dim), round_bf16(out)); }); })
-        .Else([&] { insert_index_k(k, lane, in.slot, out); });
-  });
+  const int waves = (k.key.tokens + kTokensPerWave - 1) / kTokensPerWave;
+  If(wave_id() < waves, [&] { work(k, task); });
+  signal_head(k, task);
 }
 
 }  // namespace monojit::kernels::minimax_m3

@@ -1,46 +1,55 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <vector>
 
 #include "kernels/minimax_m3/k1/emit/context.h"
 
 namespace monojit::kernels::minimax_m3 {
 
-/// Specification §6.2..6.4: residual add, Gemma RMSNorm and FP8 quantisation of all token rows by one workgroup.
-/// In: ar, res, g_in. Out: rows x8 in LDS, their scales; h_out from one of the workgroups.
+/// Specification §6.2..6.4: residual add, Gemma RMSNorm and FP8 quantisation of `tokens` rows by one workgroup.
+/// In: ar, res, g_in. Out: quantised rows, their scales; h_out.
 ///
-/// A row is 768 logical threads of 8 consecutive elements. Lane L of wave w owns A = 96 w + L and, for L < 32,
-/// B = 96 w + 64 + L; lanes 32..63 repeat B of lane 31, which counts in no sum.
+/// A row is 768 logical threads of 8 consecutive elements, 96 a wave. A lane owns all of thread A = 96 w + lane, and of
+/// thread B = 96 w + 64 + lane mod 32 elements 0..3 (lanes 0..31) or 4..7 (lanes 32..63): no lane works in vain.
 class Norm {
  public:
   /// Puts the loads of all inputs in flight.
-  explicit Norm(Context& context);
+  Norm(Context& context, const Uniform<Int32>& first_token, int tokens);
 
-  /// Row `token` of the new residual stream, rounded to bf16.
-  void store_residual(int token) const;
-  /// Normalises and quantises; ends with a barrier. The activation scale of each token, equal in all lanes.
-  std::vector<Float32> quantise();
+  /// Row `index` of the new residual stream, rounded to bf16.
+  void store_residual(int index) const;
+
+  /// Takes 4 quantised elements in a dword: row `index`, byte of the row.
+  using Sink = std::function<void(int index, const Int32& byte, const Vec<Int32, 2>& eight)>;
+  using HalfSink = std::function<void(int index, const Int32& byte, const Int32& four)>;
+
+  /// Normalises and quantises; the rows go to `eight` and `four`. The activation scale of each row, equal in all lanes.
+  std::vector<Float32> quantise(const Sink& eight, const HalfSink& four);
 
  private:
-  using Elements = Vec<Float32, 8>;
-  static constexpr int kSlices = 2;  // A and B
+  using Eight = Vec<Float32, 8>;
+  using Four = Vec<Float32, 4>;
   struct Row {
-    std::array<Elements, kSlices> sum;  // ar + res, unrounded
+    Eight a;
+    Four b;
   };
 
-  Float32 slice_squares(const Row& row, int slice) const;
-  void put_square_sums(int token);
-  Float32 reciprocal_rms(int token) const;
-  Row normalised(int token) const;
-  void put_maximum(const Row& row, int token) const;
-  Float32 activation_scale(int token) const;
-  void put_activations(const Row& row, int token, const Float32& scale) const;
+  Float32 squares_of_b(const Row& row) const;
+  void put_square_sums(int index);
+  Float32 reciprocal_rms(int index) const;
+  Row normalised(int index) const;
+  void put_maximum(const Row& row, int index) const;
+  Float32 activation_scale(int index) const;
 
   Context& k_;
-  std::array<Int32, kSlices> thread_;  // logical threads A, B
-  std::array<Vec<BFloat16, 8>, kSlices> gamma_;
-  std::vector<Row> rows_;
+  int tokens_;
+  Int32 a_, b_;            // first elements of the lane's parts
+  Uniform<Int32> first_;   // element of the first row
+  Vec<BFloat16, 8> gamma_a_;
+  Vec<BFloat16, 4> gamma_b_;
+  std::vector<Row> rows_;  // ar + res, unrounded
 };
 
 }  // namespace monojit::kernels::minimax_m3

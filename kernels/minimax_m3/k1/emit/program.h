@@ -5,7 +5,7 @@
 
 namespace monojit::kernels::minimax_m3 {
 
-/// Emits K1 for one or two tokens: norm, quantisation, projection, heads, cache insert.
+/// Emits K1: norm, quantisation, projection, heads, cache insert, index scores.
 void emit_k1(ir::Kernel& kernel, const BuildKey& key);
 
 }  // namespace monojit::kernels::minimax_m3

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "ir/dsl.h"
+
+namespace monojit::kernels {
+
+/// What a wait waits for, as its health record tells (kernels/common/health.h).
+struct Awaited {
+  std::string_view region;
+  ir::Int32 pair;              ///< index of the first pair
+  ir::Uniform<ir::Int32> tag;  ///< expected
+};
+
+/// The retries of a wait. Bounded ones give up when 10 s have passed or when another wait of the device has given up;
+/// the first one of a workgroup leaves a health record, and the kernel goes on with stale data.
+class WaitBound {
+ public:
+  /// Without a bound.
+  WaitBound() = default;
+  /// `health`: word 0 of the health words.
+  explicit WaitBound(const ir::Uniform<ir::Ptr<ir::UInt8, ir::Global>>& health) : on_(true), health_(health) {}
+
+  /// What one lane saw when it looked again.
+  struct Look {
+    ir::Bool missing;
+    ir::Int32 tag;  ///< of the first pair
+  };
+  /// Looks again, all active lanes together, until none misses anything or the bound is over.
+  void retry(const std::function<Look()>& look, const Awaited& what) const;
+
+ private:
+  void record(const Look& last, const Awaited& what, const ir::Uniform<ir::Int64>& now) const;
+  void write(const Look& last, const Awaited& what, const ir::Uniform<ir::Int64>& now) const;
+
+  bool on_ = false;
+  ir::BufferResource health_;
+};
+
+}  // namespace monojit::kernels
