@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ir/math.h"
+#include "ir/pointer.h"
 #include "ir/value.h"
 
 namespace monojit::ir {
@@ -168,6 +169,13 @@ template <int Half>
 Vec<Float32, 2> cvt_pk_f32_bf8(const Int32& packed, Loc loc) {
   static_assert(Half == 0 || Half == 1);
   return Vec<Float32, 2>(Raw{detail::cvt_half(Op::cvt_pk_f32_bf8, packed.get(), Half == 1, loc)});
+}
+
+/// `base` and a lane's unsigned offset in bytes: an address that costs no instructions, unlike base + a signed index.
+template <class T, class Space>
+Ptr<T, Space> at_byte(const Uniform<Ptr<T, Space>>& base, const Int32& byte, Loc loc = Loc::current()) {
+  const Ptr<UInt8, Space> bytes = pointer_cast<UInt8>(base);
+  return pointer_cast<T>(bytes + At<Index>(Index(zero_extend<Int64>(byte, loc)), loc));
 }
 
 }  // namespace monojit::ir

@@ -4,14 +4,6 @@
 
 namespace monojit::kernels {
 
-/// x / d by a reciprocal that many divisions share: r has to be 1 / d, correctly rounded. Equal to the correctly
-/// rounded quotient as long as r and the results are normal numbers.
-template <class T>
-T divide(const T& x, const T& d, const T& r) {
-  const T quotient = x * r;
-  return ir::fma(ir::fma(-quotient, d, x), r, quotient);
-}
-
 /// Clamps to +-limit; NaN stays NaN.
 inline ir::Float32 saturate(const ir::Float32& x, float limit) { return ir::max(ir::min(x, limit), -limit); }
 

@@ -1,5 +1,6 @@
 #include "kernels/minimax_m3/k1/emit/cache_insert.h"
 
+#include "kernels/common/emit/division.h"
 #include "kernels/common/emit/fp8.h"
 
 namespace monojit::kernels::minimax_m3 {
@@ -52,7 +53,7 @@ Float32 scale_of(const Context& k, const Dims& values, const Uniform<Ptr<Float32
   Float32 largest = 0.0F;
   for (const Float32 x : values) largest = max(largest, abs(x));
   largest = half_wave_max(largest);
-  return select(largest > 0.0F, largest / k.cache_max, 1.0F);
+  return select(largest > 0.0F, divide_by(largest, k.cache_max), 1.0F);
 }
 
 void store_scale(const Context& k, const HeadLane& lane, const Place& place,

@@ -1,5 +1,6 @@
 #include "kernels/minimax_m3/k1/emit/norm.h"
 
+#include "kernels/common/emit/division.h"
 #include "kernels/common/emit/fp8.h"
 
 namespace monojit::kernels::minimax_m3 {
@@ -11,9 +12,6 @@ constexpr int kHalfThread = kThreadElements / 2;
 constexpr int kWaveElements = kHidden / kWaves;
 constexpr int kHalfWave = 32;
 constexpr int kWave = 64;
-
-Vec<Float32, 8> sum(const Vec<BFloat16, 8>& a, const Vec<BFloat16, 8>& b) { return extend<float>(a) + extend<float>(b); }
-Vec<Float32, 4> sum(const Vec<BFloat16, 4>& a, const Vec<BFloat16, 4>& b) { return extend<float>(a) + extend<float>(b); }
 
 template <class Elements>
 Float32 add_squares(Float32 squares, const Elements& elements) {
@@ -31,20 +29,17 @@ Norm::Norm(Context& context, const Uniform<Int32>& first_token, int tokens)
   const Int32 half = lane_id() % kHalfWave * kThreadElements + select(upper_half(), kHalfThread, Int32(0));
   a_ = wave + lane_id() * kThreadElements;
   b_ = wave + kWave * kThreadElements + half;
-  gamma_a_ = load<kThreadElements>(k_.g_in + a_);
-  gamma_b_ = load<kHalfThread>(k_.g_in + b_);
-  struct Inputs {
-    Vec<BFloat16, 8> ar_a, res_a;
-    Vec<BFloat16, 4> ar_b, res_b;
+  const auto inputs_of = [&](const Uniform<Ptr<BFloat16, Global>>& row) {
+    return Inputs{load<8>(at_byte(row, a_ * 2)), load<4>(at_byte(row, b_ * 2))};
   };
-  std::vector<Inputs> inputs;
+  gamma_ = inputs_of(k_.g_in);
+  std::vector<std::pair<Inputs, Inputs>> inputs;
   for (int i = 0; i < tokens; ++i) {
-    const auto ar = k_.ar + first_ + i * kHidden;
-    const auto res = k_.res + first_ + i * kHidden;
-    inputs.push_back({.ar_a = load<8>(ar + a_), .res_a = load<8>(res + a_), .ar_b = load<4>(ar + b_),
-                      .res_b = load<4>(res + b_)});
+    inputs.emplace_back(inputs_of(k_.ar + first_ + i * kHidden), inputs_of(k_.res + first_ + i * kHidden));
   }
-  for (const Inputs& in : inputs) rows_.push_back({sum(in.ar_a, in.res_a), sum(in.ar_b, in.res_b)});
+  for (const auto& [ar, res] : inputs) {
+    rows_.push_back({extend<float>(ar.a) + extend<float>(res.a), extend<float>(ar.b) + extend<float>(res.b)});
+  }
 }
 
 void Norm::store_residual(int index) const {
@@ -55,17 +50,20 @@ void Norm::store_residual(int index) const {
 }
 
 std::vector<Float32> Norm::quantise(const Sink& eight, const HalfSink& four) {
-  for (int i = 0; i < tokens_; ++i) put_square_sums(i);
+  put_square_sums();
   barrier();
-  std::vector<Row> normal;
-  for (int i = 0; i < tokens_; ++i) normal.push_back(normalised(i));
+  const Float32 rstd = reciprocal_rms();
   k_.timeline.stamp(Stamp::kSquaresKnown);
-  for (int i = 0; i < tokens_; ++i) put_maximum(normal[i], i);
+  std::vector<Row> normal;
+  for (int i = 0; i < tokens_; ++i) normal.push_back(normalised(i, of_row(rstd, i)));
+  put_maxima(normal);
   barrier();
+  const Float32 half_scale = activation_scale();
+  const Float32 half_reciprocal = 1.0F / half_scale;
   std::vector<Float32> scales;
   for (int i = 0; i < tokens_; ++i) {
-    const Float32 scale = activation_scale(i);
-    const Float32 reciprocal = 1.0F / scale;
+    const Float32 scale = of_row(half_scale, i);
+    const Float32 reciprocal = of_row(half_reciprocal, i);
     const Eight a = divide(normal[i].a, Eight(scale), Eight(reciprocal));
     const Four b = divide(normal[i].b, Four(scale), Four(reciprocal));
     eight(i, a_, vec(kernels::pack_fp8(a.low()), kernels::pack_fp8(a.high())));
@@ -75,48 +73,66 @@ std::vector<Float32> Norm::quantise(const Sink& eight, const HalfSink& four) {
   return scales;
 }
 
-// The upper lane goes on where the lower one with the thread's first elements stopped.
+Int32 Norm::half_row() const { return tokens_ == 1 ? Int32(0) : lane_id() / kHalfWave; }
+
+Float32 Norm::of_row(const Float32& half_wave_value, int index) const {
+  return tokens_ == 1 ? half_wave_value : readlane(half_wave_value, index * kHalfWave);
+}
+
+// The upper lane goes on where the lower one with the thread's first elements stopped: its sum is the thread's.
 Float32 Norm::squares_of_b(const Row& row) const {
   const Float32 first_half = lane_xor(add_squares(0.0F, row.b), kHalfWave);
   return add_squares(select(upper_half(), first_half, 0.0F), row.b);
 }
 
 // §6.3: 24 sums a row: of the threads A of lanes 0..31, of 32..63, and of the threads B of each wave.
-void Norm::put_square_sums(int index) {
+void Norm::put_square_sums() const {
   const Int32 lane = lane_id();
-  const Float32 a = half_wave_sum(add_squares(0.0F, rows_[index].a));
-  const Float32 b = half_wave_sum(squares_of_b(rows_[index]));
-  const auto sums = k_.red + (wave_id() * 3 + (kRedSums + index * kNormWarps));
-  If(lane % kHalfWave == 0, [&] { store(sums + (lane / kHalfWave), a); });
-  If(lane == kHalfWave, [&] { store(sums + 2, b); });
+  const auto warps = k_.red + (wave_id() * 3 + kRedSums);
+  for (int i = 0; i < tokens_; ++i) {
+    const Float32 a = half_wave_sum(add_squares(0.0F, rows_[i].a));
+    If(lane % kHalfWave == 0, [&] { store(warps + (lane / kHalfWave + i * kNormWarps), a); });
+  }
+  Float32 b = squares_of_b(rows_.back());
+  // The first of two rows lends its upper lanes' sums to the lower lanes.
+  if (tokens_ == 2) b = select(upper_half(), b, lane_xor(squares_of_b(rows_.front()), kHalfWave));
+  b = half_wave_sum(b);
+  const Bool writes = tokens_ == 1 ? lane == kHalfWave : lane % kHalfWave == 0;
+  If(writes, [&] { store(warps + (half_row() * kNormWarps + 2), b); });
 }
 
-Float32 Norm::reciprocal_rms(int index) const {
+Float32 Norm::reciprocal_rms() const {
   const Int32 warp = lane_id() % kHalfWave;
-  const Float32 one = load(k_.red + (min(warp, kNormWarps - 1) + (kRedSums + index * kNormWarps)));
+  const Float32 one = load(k_.red + (min(warp, kNormWarps - 1) + half_row() * kNormWarps + kRedSums));
   const Float32 total = half_wave_sum(select(warp < kNormWarps, one, 0.0F));
-  return rsq(total / static_cast<float>(kHidden) + k_.key.eps);
+  return rsq(divide_by(total, kHidden) + k_.key.eps);
 }
 
-Norm::Row Norm::normalised(int index) const {
-  const Float32 rstd = reciprocal_rms(index);
+Norm::Row Norm::normalised(int index, const Float32& rstd) const {
   const Row& row = rows_[index];
-  return {(row.a * Eight(rstd)) * (extend<float>(gamma_a_) + 1.0F), (row.b * Four(rstd)) * (extend<float>(gamma_b_) + 1.0F)};
+  return {(row.a * Eight(rstd)) * (extend<float>(gamma_.a) + 1.0F),
+          (row.b * Four(rstd)) * (extend<float>(gamma_.b) + 1.0F)};
 }
 
-void Norm::put_maximum(const Row& row, int index) const {
-  Float32 largest = 0.0F;
-  for (const Float32 x : row.a) largest = max(largest, abs(x));
-  for (const Float32 x : row.b) largest = max(largest, abs(x));
-  largest = wave_max(largest);
-  If(lane_id() == 0, [&] { store(k_.red + (wave_id() + (kRedMaxima + index * kWaves)), largest); });
+void Norm::put_maxima(const std::vector<Row>& rows) const {
+  std::vector<Float32> largest;
+  for (const Row& row : rows) {
+    Float32 of_lane = 0.0F;
+    for (const Float32 x : row.a) of_lane = max(of_lane, abs(x));
+    for (const Float32 x : row.b) of_lane = max(of_lane, abs(x));
+    largest.push_back(max(of_lane, lane_xor(of_lane, kHalfWave)));
+  }
+  const Float32 maximum =
+      half_wave_max(tokens_ == 1 ? largest[0] : select(upper_half(), largest[1], largest[0]));
+  If(lane_id() % kHalfWave == 0,
+     [&] { store(k_.red + (wave_id() + half_row() * kWaves + kRedMaxima), maximum); });
 }
 
-Float32 Norm::activation_scale(int index) const {
-  const Vec<Float32, kWaves> maxima = load<kWaves>(k_.red + (kRedMaxima + index * kWaves));
+Float32 Norm::activation_scale() const {
+  const Vec<Float32, kWaves> maxima = load<kWaves>(k_.red + (half_row() * kWaves + kRedMaxima));
   Float32 largest = maxima[0];
   for (int wave = 1; wave < kWaves; ++wave) largest = max(largest, maxima[wave]);
-  return select(largest == 0.0F, 1.0F, largest / k_.activation_max);
+  return select(largest == 0.0F, 1.0F, divide_by(largest, k_.activation_max));
 }
 
 }  // namespace monojit::kernels::minimax_m3

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "kernels/minimax_m3/k1/emit/context.h"
@@ -31,24 +32,32 @@ class Norm {
  private:
   using Eight = Vec<Float32, 8>;
   using Four = Vec<Float32, 4>;
+  struct Inputs {
+    Vec<BFloat16, 8> a;
+    Vec<BFloat16, 4> b;
+  };
   struct Row {
     Eight a;
     Four b;
   };
 
   Float32 squares_of_b(const Row& row) const;
-  void put_square_sums(int index);
-  Float32 reciprocal_rms(int index) const;
-  Row normalised(int index) const;
-  void put_maximum(const Row& row, int index) const;
-  Float32 activation_scale(int index) const;
+  void put_square_sums() const;
+  Float32 reciprocal_rms() const;
+  Row normalised(int index, const Float32& rstd) const;
+  void put_maxima(const std::vector<Row>& rows) const;
+  Float32 activation_scale() const;
+
+  // Work that is the same for every row is done once: the lower half wave does it for the first row, the upper one for
+  // the last.
+  Int32 half_row() const;
+  Float32 of_row(const Float32& half_wave_value, int index) const;
 
   Context& k_;
   int tokens_;
   Int32 a_, b_;            // first elements of the lane's parts
   Uniform<Int32> first_;   // element of the first row
-  Vec<BFloat16, 8> gamma_a_;
-  Vec<BFloat16, 4> gamma_b_;
+  Inputs gamma_;
   std::vector<Row> rows_;  // ar + res, unrounded
 };
 

@@ -4,9 +4,9 @@ namespace monojit::kernels::minimax_m3 {
 
 namespace {
 
-Int32 sum_of_lanes_before(const Int32& value) {
+Int32 sum_of_lanes_before(const Int32& value, int rows) {
   Int32 sum = value;
-  for (int distance = 1; distance < kMaxTokens; distance *= 2) {
+  for (int distance = 1; distance < rows; distance *= 2) {
     sum = sum + dpp(DppControl::row_shr(distance), Int32(0), sum);
   }
   return sum;
@@ -23,9 +23,9 @@ Bool is_last(const Context& k, const Int32& row) {
 }  // namespace
 
 TaskList::TaskList(const Int32& blocks, int rows) : rows_(rows) {
-  end_ = sum_of_lanes_before(blocks);
+  end_ = sum_of_lanes_before(blocks, rows);
   begin_ = end_ - blocks;
-  size_ = readlane(end_, kMaxTokens - 1);
+  size_ = readlane(end_, rows - 1);
 }
 
 Uniform<Int32> TaskList::row(const Uniform<Int32>& task) const {
@@ -45,7 +45,7 @@ Uniform<Int32> TaskList::within_row(const Uniform<Int32>& task, const Uniform<In
 Int32 TaskList::within_row(const Int32& task, const Int32& row) const { return task - shuffle(begin_, row); }
 
 StepRows::StepRows(const Context& k) : k_(k) {
-  const Int32 row = lane_id() % kMaxTokens;
+  const Int32 row = k.key.tokens == 1 ? Int32(0) : lane_id() % kMaxTokens;
   keys_ = max(load(k.seq_lens + min(row, k.key.tokens - 1)), 1);
   const Int32 blocks = shr_logical(keys_ + (kBlock - 1), 7);
   const Bool last = is_last(k, row);
