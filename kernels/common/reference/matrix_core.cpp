@@ -8,6 +8,7 @@
 #include <string>
 
 #include "kernels/common/error.h"
+#include "kernels/common/reference/matrix_parts.h"
 
 // The "cdna3" model for FP8: an MFMA walks k in groups of 16. A group adds its products of even and of odd k
 // separately, each cut towards zero 24 bits below its own largest exponent, joins the two sums and the running f32 with
@@ -16,12 +17,6 @@ namespace monojit::kernels::reference {
 namespace {
 
 constexpr int kGroup = 16;
-constexpr int kSumBits = 24;   // fraction bits that products, sums and the addend keep below the largest exponent
-constexpr int kJoinBits = 32;  // fraction bits of the joined sum
-constexpr int kFinalBits = 31;
-constexpr int kF32Bias = 127;
-constexpr int kF32Fraction = 23;
-constexpr int kLeastExponent = -126;
 
 /// A row's products of one parity: their exact sum in units of 2^(exponent - 24). All zero: sum 0, exponent -127.
 struct ParitySums {
@@ -53,37 +48,6 @@ ParitySums sum_parity(const Fp8Rows& a, const Fp8Column& b, int first) {
   return result;
 }
 
-std::int64_t floor_shift(std::int64_t value, int right) {
-  return right >= 0 ? value >> std::min(right, 63) : value * (std::int64_t{1} << -right);
-}
-
-int exponent_of(std::int64_t magnitude) { return std::bit_width(static_cast<std::uint64_t>(magnitude)) - 1; }
-
-double power_of_two(int exponent) { return std::bit_cast<double>(static_cast<std::int64_t>(1023 + exponent) << 52); }
-
-/// Joins a sum in units of 2^(ed - 24) and the addend.
-float join(std::int64_t sum, int ed, float c) {
-  const auto bits = std::bit_cast<std::uint32_t>(c);
-  const int encoded = static_cast<int>((bits >> kF32Fraction) & 0xFF);
-  if (encoded == 0xFF) return c;  // infinities and NaNs stay
-  const int ec = std::max(encoded - kF32Bias, kLeastExponent);
-  const std::int64_t fraction = bits & 0x7FFFFFU;
-  const std::int64_t magnitude = encoded == 0 ? fraction : fraction | 0x800000;
-  const std::int64_t significand = (bits >> 31) != 0 ? -magnitude : magnitude;  // units of 2^(ec - 23)
-  const int top = std::max(ed, ec);
-  // From here on in units of 2^(top - 32).
-  std::int64_t total = floor_shift(sum, top - ed - (kJoinBits - kSumBits));
-  if (ec >= top - kSumBits - 1) {
-    total += floor_shift(significand, top - ec + kF32Fraction - kSumBits) * (std::int64_t{1} << (kJoinBits - kSumBits));
-  }
-  if (total == 0) return 0;
-  const int unit = top - kJoinBits;
-  const int exponent = std::max(exponent_of(std::llabs(total)) + unit, kLeastExponent);
-  const int cut = std::max(exponent - kFinalBits - unit, 0);
-  total = (total >> cut) * (std::int64_t{1} << cut);
-  return static_cast<float>(static_cast<double>(total) * power_of_two(unit));
-}
-
 void add_group(const Fp8Rows& a, const Fp8Column& b, int first, MfmaColumn& c) {
   const ParitySums even = sum_parity(a, b, first);
   const ParitySums odd = sum_parity(a, b, first + 1);
@@ -91,7 +55,7 @@ void add_group(const Fp8Rows& a, const Fp8Column& b, int first, MfmaColumn& c) {
     const int ed = std::max(even.exponent[row], odd.exponent[row]);
     const std::int64_t sum =
         floor_shift(even.sum[row], ed - even.exponent[row]) + floor_shift(odd.sum[row], ed - odd.exponent[row]);
-    c[row] = join(sum, ed, c[row]);
+    c[row] = join_addend(sum, ed, c[row], SmallAddend::kDropped);
   }
 }
 
@@ -100,17 +64,6 @@ void add_chain(const Fp8Rows& a, const Fp8Column& b, MfmaColumn& c) {
     // The product has 8 significant bits: rounding it is no step of its own.
     for (int row = 0; row < kMfmaRows; ++row) c[row] = c[row] + a.value[k][row] * b.value[k];
   }
-}
-
-/// sum + c with a single rounding to f32.
-float add_rounded_once(double sum, double c) {
-  const double total = sum + c;
-  const double c_part = total - sum;
-  const double rest = (sum - (total - c_part)) + (c - c_part);  // what the addition lost, exactly
-  auto bits = std::bit_cast<std::int64_t>(total);
-  // Rounding to odd keeps the second rounding from seeing a false tie.
-  if (rest != 0 && (bits & 1) == 0) bits += (rest > 0) == (total > 0) ? 1 : -1;
-  return static_cast<float>(std::bit_cast<double>(bits));
 }
 
 void add_exact(const Fp8Rows& a, const Fp8Column& b, MfmaColumn& c) {

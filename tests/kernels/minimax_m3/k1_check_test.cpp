@@ -8,6 +8,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include "kernels/common/error.h"
+#include "kernels/common/health.h"
 #include "kernels/common/workload.h"
 #include "kernels/minimax_m3/k1/layout.h"
 #include "kernels/minimax_m3/k1/reference/check.h"
@@ -94,8 +95,18 @@ std::vector<BadInput> bad_inputs() {
       {"wide negative slot", [](K1Case& c) { c.set_slot(0, -(std::int64_t{1} << 32)); }, "does not fit in 32 bits"},
       {"long sequence", [](K1Case& c) { c.of<std::int32_t>("seq_lens")[0] = 4097; },
        "tensor seq_lens: 4097 keys of row 0"},
-      {"block", [](K1Case& c) { c.of<std::int32_t>("block_table")[0] = 64; },
-       "tensor block_table: block 0 of row 0 is 64"},
+      {"block", [](K1Case& c) { c.of<std::int32_t>("block_table")[0] = 9999; },
+       "tensor block_table: block 0 of row 0 is 9999"},
+      {"negative block", [](K1Case& c) { c.of<std::int32_t>("block_table")[0] = -1; },
+       "tensor block_table: block 0 of row 0 is -1"},
+      {"negative length", [](K1Case& c) { c.of<std::int32_t>("seq_lens")[0] = -1; },
+       "tensor seq_lens: -1 keys of row 0"},
+      {"q_len 0", [](K1Case& c) { c.of<std::int32_t>("q_len")[0] = 0; }, "tensor q_len: is 0, must be 1..1"},
+      {"table width",
+       [](K1Case& c) {
+         c.of<std::int32_t>("bt_width")[0] = 8193;
+       },
+       "tensor bt_width: is 8193, must be 1..8192"},
       {"scale", [](K1Case& c) { c.set("s_qkv", 3, -1); }, "tensor s_qkv: scale -1 of row 3"},
       {"stale scratch",
        [](K1Case& c) { reference::named(c.tensors, "scratch") = reference::named(c.expected(), "scratch"); },
@@ -110,6 +121,83 @@ TEST_CASE("tensors that must not be launched are refused by name") {
     bad.spoil(a_case);
     CHECK_THROWS_MATCHES(a_case.check(), UserError, MessageMatches(ContainsSubstring(bad.message)));
   }
+}
+
+void check_refused(const K1Case& a_case, const char* message) {
+  CHECK_THROWS_MATCHES(a_case.check(), UserError, MessageMatches(ContainsSubstring(message)));
+}
+
+TEST_CASE("more rows than 16 are refused") {
+  K1Case a_case({.tokens = 16});
+  a_case.key.tokens = 17;
+  check_refused(a_case, "tokens = 17 is out of range 1..16");
+}
+
+TEST_CASE("requests of several rows need signal and whole requests") {
+  K1Case a_case({.tokens = 6});
+  a_case.of<std::int32_t>("q_len")[0] = 4;
+  check_refused(a_case, "tensor q_len: 4 rows a request do not divide the 6 rows");
+  a_case.of<std::int32_t>("q_len")[0] = 3;
+  check_refused(a_case, "a build without signal can't score keys of this launch: use q_len 1 or signal=1");
+  a_case.key.signal = true;
+  CHECK_NOTHROW(a_case.check());
+}
+
+TEST_CASE("a mailbox that holds this launch's tag is refused, whichever it is") {
+  struct Mailbox {
+    const char* tensor;
+    std::size_t word;
+  };
+  const Mailbox mailboxes[] = {{"scratch", 1},
+                               {"scratch", 573440 / 4 + 31},
+                               {"scratch", 573568 / 4 + 1},
+                               {"scratch", 576128 / 4 + 31},
+                               {"iscore", 1},
+                               {"iscore", 2 * 16 * 8192 - 1}};
+  for (const Mailbox& mailbox : mailboxes) {
+    K1Case a_case;
+    a_case.set_launch(4, 5);
+    CHECK_NOTHROW(a_case.check());
+    a_case.of<std::uint32_t>(mailbox.tensor)[mailbox.word] = 4 * 128 + 5 + 1;
+    check_refused(a_case, "already holds values of step 4 and layer 5: zero it, or raise step");
+  }
+}
+
+TEST_CASE("health words of an earlier launch that failed are told and refused") {
+  K1Case a_case;
+  const auto words = a_case.of<std::uint32_t>("scratch").subspan(475136 / 4);
+  words[0] = 1;
+  words[8 * 4] = 1;  // workgroup 3
+  words[8 * 4 + 1] = region_id("qkv");
+  check_refused(a_case, "tensor scratch: its health words tell of an earlier launch that failed");
+  check_refused(a_case, "qkv");
+  a_case.key.bounded = false;
+  CHECK_NOTHROW(a_case.check());
+}
+
+TEST_CASE("a new key in a block that is scored without waiting for it is refused") {
+  K1Case a_case({.tokens = 2});
+  a_case.set_requests({.lengths = {20 * 128, 5}});
+  CHECK_NOTHROW(a_case.check());
+  const std::int64_t block = a_case.of<std::int32_t>("block_table")[18];
+  const std::int64_t page = a_case.of<std::int32_t>("block_table")[19];  // of the new key: holds K and V
+  a_case.of<std::int32_t>("block_table")[18] = static_cast<std::int32_t>(page == 63 ? 62 : page + 1);
+  a_case.set_slot(1, a_case.of<std::int32_t>("block_table")[18] * 128 + 9);
+  check_refused(a_case, "lies in block 18 of row 0, which is scored without waiting for its new key");
+  a_case.key.scorer = false;
+  CHECK_NOTHROW(a_case.check());
+  a_case.key.scorer = true;
+  a_case.of<std::int32_t>("block_table")[18] = static_cast<std::int32_t>(block);
+  CHECK_NOTHROW(a_case.check());
+}
+
+TEST_CASE("with signal, new keys may lie in blocks that wait for them") {
+  K1Case a_case({.tokens = 2, .signal = true});
+  a_case.set_requests({.q_len = 2, .lengths = {20 * 128 + 1}});
+  CHECK_NOTHROW(a_case.check());  // row 0 inserts into block 19, which is scored after a wait
+  a_case.key.signal = false;
+  a_case.of<std::int32_t>("q_len")[0] = 1;
+  CHECK_THROWS_AS(a_case.check(), UserError);
 }
 
 TEST_CASE("two tokens can't share a slot") {

@@ -37,9 +37,13 @@ TEST_CASE("the reference passes its own comparison and the wide bounds, for ever
     for (const int stride : {8, 16}) {
       for (const KvScale mode : {KvScale::kPerToken, KvScale::kStaticOne, KvScale::kScalarRead}) {
         const auto model = static_cast<MatrixModel>(seed % 3);
-        const K1Case a_case({.tokens = 1 + static_cast<int>(seed % 2),
+        const bool four_heads = seed % 3 == 1;
+        const K1Case a_case({.tokens = 1 + static_cast<int>(3 * seed % 16),
+                             .index_heads = four_heads ? 4 : 1,
+                             .index_own = four_heads ? static_cast<int>(seed % 4) : 0,
                              .page_stride = stride,
                              .kv_scale = mode,
+                             .signal = seed % 5 < 2,
                              .saturate = seed % 4 < 2},
                             arch, seed);
         INFO(arch << " stride " << stride << " seed " << seed);
@@ -91,6 +95,30 @@ TEST_CASE("a wrong value or tag in the mailbox fails qkv") {
   }
 }
 
+TEST_CASE("a wrong activation, scale, flag, score or health word fails its row") {
+  K1Case a_case({.tokens = 3, .signal = true});
+  a_case.set_requests({.lengths = {2049, 30, 500}});
+  const std::vector<Tensor> right = a_case.expected();
+  CHECK(failing(a_case.compare(right)).empty());
+  struct Wrong {
+    const char* tensor;
+    std::size_t byte;
+    const char* row;
+  };
+  const Wrong wrong[] = {{"scratch", 376832 + 2 * 6144, "x8"},        {"scratch", 573440 + 8 * 2, "x8"},
+                         {"scratch", 573440 + 8 * 2 + 4, "x8"},       {"scratch", 573568 + 8 * 59, "flags"},
+                         {"scratch", 576128 + 8 * 2 + 4, "flags"},    {"scratch", 475136, "scratch"},
+                         {"scratch", 376832 + 3 * 6144, "scratch"},   {"scratch", 573568 + 8 * 60, "scratch"},
+                         {"iscore", 8 * 3 + 2, "iscore"},             {"iscore", 8 * 3 + 4, "iscore"},
+                         {"iscore", 8 * (15 * 8192 + 77), "iscore"}};
+  for (const Wrong& change : wrong) {
+    std::vector<Tensor> after = right;
+    reference::named(after, change.tensor).bytes[change.byte] ^= std::byte{0x20};
+    INFO(change.tensor << " byte " << change.byte);
+    CHECK(failing(a_case.compare(after)).contains(change.row));
+  }
+}
+
 TEST_CASE("the timeline is compared only where there is none") {
   const K1Case a_case({.timeline = true});
   std::vector<Tensor> after = a_case.expected();
@@ -126,6 +154,23 @@ TEST_CASE("the wide reference alone notices values beyond the bound") {
   CHECK_FALSE(with_change([&](auto& after) {
                 elements<float>(after, "k_scale")[scale_index(place)] *= 1.0001F;
               }).k_scale.within());
+}
+
+TEST_CASE("the wide reference alone notices activations and scores beyond the bound") {
+  K1Case a_case({.tokens = 3, .index_heads = 4, .index_own = 1});
+  a_case.set_requests({.lengths = {290 * 128, 2049, 500}});
+  const std::vector<Tensor> right = a_case.expected();
+  const auto with_byte = [&](const char* tensor, std::size_t byte) {
+    std::vector<Tensor> after = right;
+    reference::named(after, tensor).bytes[byte] ^= std::byte{0x10};
+    return check_wide(a_case.key, a_case.arch, a_case.tensors, after);
+  };
+  CHECK(check_wide(a_case.key, a_case.arch, a_case.tensors, right).iscore.within());
+  CHECK(check_wide(a_case.key, a_case.arch, a_case.tensors, right).x8.within());
+  CHECK_FALSE(with_byte("scratch", 376832 + 6144 + 5).x8.within());
+  CHECK_FALSE(with_byte("scratch", 573440 + 8 + 1).x8.within());
+  CHECK_FALSE(with_byte("iscore", 8 * (8192 + 15) + 1).iscore.within());
+  CHECK_FALSE(with_byte("iscore", 8 * (3 * 2048 + 5) + 1).iscore.within());
 }
 
 TEST_CASE("the stages behind the projection are judged by the device's own projection") {

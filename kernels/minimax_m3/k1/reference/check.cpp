@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
 
 #include <fmt/format.h>
@@ -14,8 +15,9 @@
 #include "kernels/minimax_m3/k1/layout.h"
 #include "kernels/minimax_m3/k1/reference/addresses.h"
 #include "kernels/minimax_m3/k1/reference/chip.h"
-#include "kernels/minimax_m3/k1/reference/reference.h"
+#include "kernels/minimax_m3/k1/reference/pairs.h"
 #include "kernels/minimax_m3/k1/reference/shapes.h"
+#include "kernels/minimax_m3/k1/reference/step_rows.h"
 
 namespace monojit::kernels::minimax_m3 {
 namespace {
@@ -23,7 +25,7 @@ namespace {
 using reference::elements;
 using Tensors = std::vector<Tensor>;
 
-constexpr std::int64_t kMaxTableWidth = 8192;
+constexpr std::int64_t kMaxTableWidth = kScorePairs;
 constexpr std::int64_t kMaxOffset = std::int64_t{1} << 32;  // of 32-bit cache offsets
 
 template <class... Values>
@@ -43,6 +45,12 @@ bool fits(std::span<const std::int64_t> extents, const TensorShape& shape) {
   return std::ranges::equal(extents, shape.extents, [](std::int64_t have, std::int64_t want) {
     return want == kFree ? have >= 1 : have == want;
   });
+}
+
+void check_key(const K1Key& key) {
+  if (key.tokens < 1 || key.tokens > kMaxTokens) {
+    throw UserError(fmt::format("minimax_m3.k1: tokens = {} is out of range 1..{}", key.tokens, kMaxTokens));
+  }
 }
 
 void check_shapes(const K1Key& key, const Tensors& tensors) {
@@ -73,10 +81,20 @@ void check_scalar(const Tensors& tensors, std::string_view name, std::int64_t fi
   if (value < first || value > last) refuse(name, "is {}, must be {}..{}", value, first, last);
 }
 
-void check_scalars(const Tensors& tensors) {
+void check_q_len(const K1Key& key, const Tensors& tensors) {
+  check_scalar(tensors, "q_len", 1, key.tokens);
+  const std::int64_t q_len = scalar(tensors, "q_len");
+  if (key.tokens % q_len != 0) refuse("q_len", "{} rows a request do not divide the {} rows", q_len, key.tokens);
+  if (q_len > 1 && !key.signal) {
+    refuse("q_len", "is {}, but a build without signal can't score keys of this launch: use q_len 1 or signal=1",
+           q_len);
+  }
+}
+
+void check_scalars(const K1Key& key, const Tensors& tensors) {
   check_scalar(tensors, "layer", 0, kMaxLayer);
   check_scalar(tensors, "bt_width", 1, kMaxTableWidth);
-  check_scalar(tensors, "q_len", 1, 1);
+  check_q_len(key, tensors);
   const std::int64_t pitch = reference::named(tensors, "block_table").shape[1];
   if (scalar(tensors, "bt_width") != pitch) {
     refuse("bt_width", "is {}, but rows of block_table have {} entries", scalar(tensors, "bt_width"), pitch);
@@ -160,26 +178,72 @@ void check_weights(const Chip& chip, const Tensors& tensors) {
   }
 }
 
-void check_scratch(const K1Key& key, const Tensors& tensors) {
-  const auto words = elements<std::uint32_t>(tensors, "scratch").first(kScratchX8 / 4);
-  const std::uint32_t tag = launch_tag(tensors);
-  for (std::size_t pair = 0; pair < static_cast<std::size_t>(key.tokens) * projection_rows(key.index_heads); ++pair) {
-    if (words[2 * pair + 1] != tag) continue;
-    refuse("scratch", "already holds values of step {} and layer {}: zero it, or raise step", scalar(tensors, "step"),
-           scalar(tensors, "layer"));
+/// A key that goes into a block which is scored without waiting for it: the score depends on who comes first.
+void check_inserted_keys(const K1Key& key, const Tensors& tensors) {
+  if (!key.scorer) return;
+  std::map<std::int64_t, std::int64_t> inserted;  // slot by block
+  for (const std::int64_t slot : elements<std::int64_t>(tensors, "slot_mapping")) {
+    if (slot >= 0) inserted[slot / kBlock] = slot;
   }
+  const auto table = elements<std::int32_t>(tensors, "block_table");
+  const auto lengths = elements<std::int32_t>(tensors, "seq_lens");
+  for (const ScoredBlocks& request : scored_blocks(key, tensors)) {
+    for (std::int64_t i = 0; i < request.blocks; ++i) {
+      const std::int64_t block = request.block(i);
+      const auto found = inserted.find(table[static_cast<std::size_t>(request.last_row * scalar(tensors, "bt_width") + block)]);
+      if (found == inserted.end()) continue;
+      if (waits_for_new_keys(key, block, visible_keys(lengths[static_cast<std::size_t>(request.last_row)]))) continue;
+      refuse("slot_mapping", "slot {} lies in block {} of row {}, which is scored without waiting for its new key",
+             found->second, block, request.last_row);
+    }
+  }
+}
+
+[[noreturn]] void refuse_stale(const Tensors& tensors, std::string_view tensor) {
+  refuse(tensor, "already holds values of step {} and layer {}: zero it, or raise step", scalar(tensors, "step"),
+         scalar(tensors, "layer"));
+}
+
+void check_pairs(const Tensors& tensors, std::string_view tensor, std::int64_t region, std::int64_t pairs) {
+  const std::uint32_t tag = launch_tag(tensors);
+  const auto words = elements<std::uint32_t>(tensors, tensor)
+                         .subspan(static_cast<std::size_t>(region / 4), static_cast<std::size_t>(2 * pairs));
+  for (std::size_t i = 1; i < words.size(); i += 2) {
+    if (words[i] == tag) refuse_stale(tensors, tensor);
+  }
+}
+
+void check_mailboxes(const K1Key& key, const Tensors& tensors) {
+  check_pairs(tensors, "scratch", kScratchQkv, std::int64_t{key.tokens} * projection_rows(key.index_heads));
+  check_pairs(tensors, "scratch", kScratchX8Scale, kMaxTokens);
+  check_pairs(tensors, "scratch", kScratchHeadsDone, std::int64_t{kMaxTokens} * kHeadTasks);
+  check_pairs(tensors, "scratch", kScratchRowsDone, kMaxTokens);
+  check_pairs(tensors, "iscore", 0, std::int64_t{kMaxTokens} * kScorePairs);
+}
+
+void check_health(const K1Key& key, const Tensors& tensors) {
+  if (!key.bounded) return;
+  const auto words = elements<std::uint32_t>(tensors, "scratch")
+                         .subspan(kScratchHealth / 4, static_cast<std::size_t>(health_bytes(kWorkgroups) / 4));
+  if (std::ranges::all_of(words, [](std::uint32_t word) { return word == 0; })) return;
+  const auto story = explain_health(words, kWorkgroups, kWaitRegions);
+  refuse("scratch", "its health words tell of an earlier launch that failed: zero the whole of it before the next{}{}",
+         story ? "; " : "", story.value_or(""));
 }
 
 }  // namespace
 
 void check_tensors(const K1Key& key, std::string_view arch, const Tensors& tensors) {
+  check_key(key);
   check_shapes(key, tensors);
-  check_scalars(tensors);
+  check_scalars(key, tensors);
   check_positions(tensors);
   check_slots(key, tensors);
   check_sequences(tensors);
   check_weights(chip_rules(arch), tensors);
-  check_scratch(key, tensors);
+  check_inserted_keys(key, tensors);
+  check_mailboxes(key, tensors);
+  check_health(key, tensors);
 }
 
 }  // namespace monojit::kernels::minimax_m3

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <utility>
@@ -29,7 +30,8 @@ class Comparer {
 
   std::vector<Comparison> run(const WideCheck& wide) {
     whole("h_out", wide.h_out);
-    qkv(wide.qkv);
+    if (key_.tokens > kSelfNormTokens) x8(wide.x8);
+    pairs("qkv", "scratch", {qkv_region()}, wide.qkv);
     whole("q_out", wide.q_out);
     whole("iq_out", wide.iq_out);
     whole("k_cache", wide.k_cache);
@@ -37,7 +39,8 @@ class Comparer {
     whole("k_scale", wide.k_scale);
     whole("v_scale", wide.v_scale);
     whole("index_cache", wide.index_cache);
-    whole("iscore", {});
+    pairs("iscore", "iscore", {{0, kPairBytes * kMaxTokens * kScorePairs}}, wide.iscore);
+    if (key_.signal) pairs("flags", "scratch", {heads_done_region(), rows_done_region()}, {});
     rest_of_scratch();
     if (!key_.timeline) whole("tl", {});
     inputs();
@@ -58,26 +61,86 @@ class Comparer {
     row(name, reference::element_count(reference::named(after_, name).shape), differing(name), wide);
   }
 
-  std::size_t qkv_words() const {
-    return static_cast<std::size_t>(key_.tokens) * projection_rows(key_.index_heads) * 2;
+  /// Bytes of a tensor.
+  struct Region {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+  };
+  static Region region(std::int64_t begin, std::int64_t bytes) { return {begin, begin + bytes}; }
+  Region qkv_region() const {
+    return region(kScratchQkv, kPairBytes * key_.tokens * projection_rows(key_.index_heads));
+  }
+  Region x8_region() const { return region(kScratchX8, std::int64_t{key_.tokens} * kHidden); }
+  Region x8_scale_region() const { return region(kScratchX8Scale, kPairBytes * key_.tokens); }
+  Region heads_done_region() const { return region(kScratchHeadsDone, kPairBytes * key_.tokens * kHeadTasks); }
+  Region rows_done_region() const { return region(kScratchRowsDone, kPairBytes * key_.tokens); }
+
+  template <class T>
+  static std::span<const T> part(const Tensors& tensors, std::string_view name, const Region& region) {
+    constexpr auto kWidth = static_cast<std::int64_t>(sizeof(T));
+    return reference::elements<T>(tensors, name)
+        .subspan(static_cast<std::size_t>(region.begin / kWidth),
+                 static_cast<std::size_t>((region.end - region.begin) / kWidth));
   }
 
-  void qkv(const BoundTracker& wide) {
-    const auto want = reference::elements<std::uint32_t>(expected_, "scratch").first(qkv_words());
-    const auto got = reference::elements<std::uint32_t>(after_, "scratch").first(qkv_words());
+  /// Words of pairs, values and tags, that differ; NaN values are equal.
+  std::size_t differing_words(std::string_view name, const Region& region) const {
+    const auto want = part<std::uint32_t>(expected_, name, region);
+    const auto got = part<std::uint32_t>(after_, name, region);
+    if (std::ranges::equal(want, got)) return 0;
     const auto is_nan = [](std::uint32_t bits) { return std::isnan(std::bit_cast<float>(bits)); };
     std::size_t wrong = 0;
     for (std::size_t i = 0; i < want.size(); i += 2) {
       wrong += want[i] != got[i] && !(is_nan(want[i]) && is_nan(got[i])) ? 1 : 0;
       wrong += want[i + 1] != got[i + 1] ? 1 : 0;
     }
-    row("qkv", want.size(), wrong, wide);
+    return wrong;
+  }
+
+  void pairs(std::string_view name, std::string_view tensor, std::initializer_list<Region> regions,
+             const BoundTracker& wide) {
+    std::size_t words = 0;
+    std::size_t wrong = 0;
+    for (const Region& region : regions) {
+      words += static_cast<std::size_t>((region.end - region.begin) / 4);
+      wrong += differing_words(tensor, region);
+    }
+    row(name, words, wrong, wide);
+  }
+
+  void x8(const BoundTracker& wide) {
+    const auto want = part<std::uint8_t>(expected_, "scratch", x8_region());
+    const auto got = part<std::uint8_t>(after_, "scratch", x8_region());
+    const auto is_nan = [&](std::uint8_t byte) { return reference::fp8_is_nan(chip_.format, byte); };
+    std::size_t wrong = differing_words("scratch", x8_scale_region());
+    for (std::size_t i = 0; i < want.size(); ++i) wrong += want[i] != got[i] && !(is_nan(want[i]) && is_nan(got[i]));
+    row("x8", want.size() + static_cast<std::size_t>(2 * key_.tokens), wrong, wide);
+  }
+
+  /// What no launch of this build writes.
+  std::vector<Region> unwritten() const {
+    std::vector<Region> written = {qkv_region()};
+    if (key_.tokens > kSelfNormTokens) written.insert(written.end(), {x8_region(), x8_scale_region()});
+    if (key_.signal) written.insert(written.end(), {heads_done_region(), rows_done_region()});
+    std::vector<Region> rest;
+    std::int64_t begin = 0;
+    for (const Region& region : written) {
+      rest.push_back({begin, region.begin});
+      begin = region.end;
+    }
+    rest.push_back({begin, kScratchBytes});
+    return rest;
   }
 
   void rest_of_scratch() {
-    const auto want = reference::elements<std::uint8_t>(expected_, "scratch").subspan(4 * qkv_words());
-    row("scratch", want.size(),
-        unequal(want, reference::elements<std::uint8_t>(after_, "scratch").subspan(4 * qkv_words())), {});
+    std::size_t bytes = 0;
+    std::size_t wrong = 0;
+    for (const Region& region : unwritten()) {
+      bytes += static_cast<std::size_t>(region.end - region.begin);
+      wrong +=
+          unequal(part<std::uint8_t>(expected_, "scratch", region), part<std::uint8_t>(after_, "scratch", region));
+    }
+    row("scratch", bytes, wrong, {});
   }
 
   static std::size_t unequal(std::span<const std::uint8_t> want, std::span<const std::uint8_t> got) {

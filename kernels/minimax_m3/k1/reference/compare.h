@@ -11,9 +11,11 @@ namespace monojit::kernels::minimax_m3 {
 
 /// Compares what a launch left, `after`, with the reference on `before`. Rows:
 ///   h_out, q_out, iq_out, k_cache, v_cache, k_scale, v_scale, index_cache  whole tensors, untouched elements too
-///   qkv      the 32-bit words, values and tags, of this launch's pairs in the scratch
-///   scratch  bytes of the scratch outside of those pairs
-///   iscore   whole: not written without the scorer
+///   x8       bytes and words, scales and tags, of the activations in the scratch; only above two tokens
+///   qkv      the 32-bit words, values and tags, of the projection's pairs in the scratch
+///   iscore   the words of all pairs, untouched ones too
+///   flags    the words of the done flags' pairs; only with signal
+///   scratch  bytes of the scratch outside of all these: health words, rows of other tokens
 ///   tl       whole, only without timeline: not written
 ///   inputs   bytes of all tensors that the kernel only reads
 /// max_error and bound belong to one element: the one whose distance from the wide reference is the largest share of

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 
 #include "kernels/common/reference/bfloat16.h"
@@ -13,6 +12,7 @@
 #include "kernels/common/reference/tensors.h"
 #include "kernels/minimax_m3/k1/layout.h"
 #include "kernels/minimax_m3/k1/reference/chip.h"
+#include "kernels/minimax_m3/k1/reference/requests.h"
 #include "kernels/minimax_m3/k1/reference/shapes.h"
 
 namespace monojit::kernels::minimax_m3 {
@@ -42,24 +42,21 @@ std::uint64_t stream_of(std::string_view name) {
 class Generator {
  public:
   Generator(const K1Key& key, std::string_view arch, std::uint64_t seed)
-      : key_(key), format_(chip_rules(arch).format), seed_(seed) {
-    const std::int64_t blocks_a_row = extents_.positions / kBlock;
-    extents_.table_width = blocks_a_row;
-    extents_.blocks = std::max(extents_.blocks, blocks_a_row * key.tokens);
-  }
+      : key_(key), arch_(arch), format_(chip_rules(arch).format), seed_(seed) {}
 
   Tensors run() {
-    for (const TensorShape& shape : tensor_shapes(key_, extents_)) {
+    for (const TensorShape& shape : tensor_shapes(key_, {})) {
       tensors_.push_back(reference::make_tensor(std::string(shape.name), shape.dtype, shape.extents));
     }
     activations();
     weights();
     rotary_table();
-    rows();
+    set_requests(key_, arch_, seed_, random_requests(key_, seed_), tensors_);
     scalars();
-    for (const std::string_view name : {"h_out", "q_out", "iq_out", "k_cache", "v_cache", "index_cache"}) canary(name);
+    for (const std::string_view name : {"h_out", "q_out", "iq_out", "k_cache", "v_cache"}) canary(name);
     scales("k_scale");
     scales("v_scale");
+    old_scores();
     return std::move(tensors_);
   }
 
@@ -124,31 +121,11 @@ class Generator {
     }
   }
 
-  /// Every row gets a position, and the shuffled blocks that hold it and the keys before it.
-  void rows() {
-    Random source = random("positions");
-    std::vector<std::int32_t> blocks(static_cast<std::size_t>(extents_.blocks));
-    std::iota(blocks.begin(), blocks.end(), 0);
-    for (std::size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[source.below(i)]);
-    const auto table = elements<std::int32_t>(tensors_, "block_table");
-    std::copy_n(blocks.begin(), table.size(), table.begin());
-    for (int token = 0; token < key_.tokens; ++token) {
-      const auto position = static_cast<std::int64_t>(source.below(static_cast<std::uint64_t>(extents_.positions)));
-      const bool pad = token == key_.tokens - 1 && seed_ % kPadPeriod == kPadRemainder;
-      const std::int64_t block = table[static_cast<std::size_t>(token * extents_.table_width + position / kBlock)];
-      elements<std::int64_t>(tensors_, "positions")[token] = position;
-      elements<std::int64_t>(tensors_, "slot_mapping")[token] = pad ? -1 : block * kBlock + position % kBlock;
-      elements<std::int32_t>(tensors_, "seq_lens")[token] = pad ? 0 : static_cast<std::int32_t>(position + 1);
-    }
-  }
-
   void scalars() {
     const auto set = [&](std::string_view name, std::int64_t value) {
       elements<std::int32_t>(tensors_, name)[0] = static_cast<std::int32_t>(value);
     };
     Random source = random("step");
-    set("bt_width", extents_.table_width);
-    set("q_len", 1);
     set("step", static_cast<std::int64_t>(source.below(kMaxStep)));
     set("layer", static_cast<std::int64_t>(source.below(kMaxLayer + 1)));
   }
@@ -158,6 +135,13 @@ class Generator {
     source.fill(reference::named(tensors_, name).bytes);
   }
 
+  /// Pairs of launches whose step no test comes to.
+  void old_scores() {
+    canary("iscore");
+    const auto words = elements<std::uint32_t>(tensors_, "iscore");
+    for (std::size_t i = 1; i < words.size(); i += 2) words[i] |= 0x80000000U;
+  }
+
   void scales(std::string_view name) {
     if (key_.kv_scale != KvScale::kScalarRead) return canary(name);
     Random source = random(name);
@@ -165,9 +149,9 @@ class Generator {
   }
 
   const K1Key& key_;
+  std::string_view arch_;
   Fp8Format format_;
   std::uint64_t seed_;
-  FreeExtents extents_;
   Tensors tensors_;
 };
 

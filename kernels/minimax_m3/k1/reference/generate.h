@@ -9,13 +9,12 @@
 
 namespace monojit::kernels::minimax_m3 {
 
-/// Seeds that leave this remainder by kPadPeriod make the last token a padding row: slot -1, no visible keys.
+/// Seeds that leave this remainder by kPadPeriod make the last request padding: slots -1, no visible keys.
 inline constexpr std::uint64_t kPadPeriod = 4;
 inline constexpr std::uint64_t kPadRemainder = 3;
 
 /// One tensor for every argument, as a host would upload them for `arch`: activations and weights that give outputs of
-/// order 1, positions with the blocks they need in a shuffled table, zeroed scratch, and outputs and caches full of
-/// random bytes.
+/// order 1, the requests of random_requests(), zeroed mailboxes, and outputs and caches of K and V full of random bytes.
 std::vector<Tensor> generate_tensors(const K1Key& key, std::string_view arch, std::uint64_t seed);
 
 }  // namespace monojit::kernels::minimax_m3

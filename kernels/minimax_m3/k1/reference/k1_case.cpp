@@ -16,6 +16,7 @@
 #include "kernels/minimax_m3/k1/reference/chip.h"
 #include "kernels/minimax_m3/k1/reference/compare.h"
 #include "kernels/minimax_m3/k1/reference/generate.h"
+#include "kernels/minimax_m3/k1/reference/pairs.h"
 #include "kernels/minimax_m3/k1/reference/reference.h"
 
 namespace monojit::kernels::minimax_m3 {
@@ -24,19 +25,17 @@ namespace {
 using reference::BFloat16Bits;
 using reference::elements;
 
-std::span<const std::uint32_t> qkv_pair(const std::vector<Tensor>& after, int token, int row) {
-  const std::size_t pair = static_cast<std::size_t>(token) * projection_rows(1) + static_cast<std::size_t>(row);
-  return elements<std::uint32_t>(after, "scratch").subspan(kScratchQkv / 4 + 2 * pair, 2);
-}
-
 [[noreturn]] void not_a_float(std::string_view name) {
   throw UserError("tensor " + std::string(name) + " is neither bf16 nor f32");
 }
 
 }  // namespace
 
-K1Case::K1Case(const K1Key& case_key, std::string_view case_arch, std::uint64_t seed)
-    : key(case_key), arch(case_arch), tensors(generate_tensors(case_key, case_arch, seed)) {}
+K1Case::K1Case(const K1Key& case_key, std::string_view case_arch, std::uint64_t case_seed)
+    : key(case_key),
+      arch(case_arch),
+      seed(case_seed),
+      tensors(generate_tensors(case_key, case_arch, case_seed)) {}
 
 void K1Case::set(std::string_view name, std::size_t index, float value) {
   switch (reference::named(tensors, name).dtype) {
@@ -80,11 +79,11 @@ void K1Case::clear_row(int token) {
   }
 }
 
-void K1Case::make_order_sensitive(std::uint64_t seed) {
+void K1Case::make_order_sensitive(std::uint64_t order_seed) {
   constexpr int kBlockInputs = 192;  // of one sign: sums climb to 2^27 and come back
   constexpr std::uint8_t kLargest = 0x7E;
   constexpr std::uint64_t kSmallCodes = 0x20;  // up to 2^-3 in OCP
-  reference::Random random(seed, 0);
+  reference::Random random(order_seed, 0);
   fill("ar", 0);
   fill("g_in", 0);
   std::vector<bool> negative(kHidden);
@@ -108,6 +107,17 @@ void K1Case::make_order_sensitive(std::uint64_t seed) {
   }
 }
 
+void K1Case::set_requests(const Requests& requests) {
+  minimax_m3::set_requests(key, arch, seed, requests, tensors);
+}
+
+std::span<std::uint8_t> K1Case::index_key(int row, std::int64_t number) {
+  const std::int64_t width = of<std::int32_t>("bt_width")[0];
+  const std::int64_t block = of<std::int32_t>("block_table")[static_cast<std::size_t>(row * width + number / kBlock)];
+  return of<std::uint8_t>("index_cache")
+      .subspan(static_cast<std::size_t>((block * kBlock + number % kBlock) * kHeadDim), kHeadDim);
+}
+
 void K1Case::set_launch(std::int32_t step, std::int32_t layer) {
   of<std::int32_t>("step")[0] = step;
   of<std::int32_t>("layer")[0] = layer;
@@ -123,10 +133,25 @@ std::vector<Comparison> K1Case::compare(const std::vector<Tensor>& after, refere
 
 void K1Case::check() const { check_tensors(key, arch, tensors); }
 
-float qkv_value(const std::vector<Tensor>& after, int token, int row) {
-  return std::bit_cast<float>(qkv_pair(after, token, row)[0]);
+float qkv_value(const std::vector<Tensor>& after, int token, int row) { return projected(after, token, row); }
+
+std::uint32_t qkv_tag(const std::vector<Tensor>& after, int token, int row) {
+  const std::int64_t rows = reference::named(after, "s_qkv").shape[0];
+  return stored_pair(after, "scratch", kScratchQkv, token * rows + row).tag;
 }
 
-std::uint32_t qkv_tag(const std::vector<Tensor>& after, int token, int row) { return qkv_pair(after, token, row)[1]; }
+float score(const std::vector<Tensor>& after, int row, std::int64_t index) {
+  return std::bit_cast<float>(stored_pair(after, "iscore", 0, std::int64_t{row} * kScorePairs + index).value);
+}
+
+std::vector<std::int64_t> scored_pairs(const std::vector<Tensor>& after) {
+  std::vector<std::int64_t> pairs;
+  const std::uint32_t tag = launch_tag(after);
+  const auto words = elements<std::uint32_t>(after, "iscore");
+  for (std::size_t i = 0; i < words.size() / 2; ++i) {
+    if (words[2 * i + 1] == tag) pairs.push_back(static_cast<std::int64_t>(i));
+  }
+  return pairs;
+}
 
 }  // namespace monojit::kernels::minimax_m3

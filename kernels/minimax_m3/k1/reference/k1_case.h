@@ -9,6 +9,7 @@
 #include "kernels/common/reference/matrix_core.h"
 #include "kernels/common/reference/tensors.h"
 #include "kernels/minimax_m3/k1/key.h"
+#include "kernels/minimax_m3/k1/reference/requests.h"
 
 namespace monojit::kernels::minimax_m3 {
 
@@ -20,10 +21,11 @@ namespace monojit::kernels::minimax_m3 {
 ///   const std::vector<Tensor> after = launch(a_case.tensors);  // or a_case.expected()
 ///   for (const Comparison& row : a_case.compare(after)) CHECK(row.ok);
 struct K1Case {
-  explicit K1Case(const K1Key& case_key = {}, std::string_view case_arch = "gfx950", std::uint64_t seed = 0);
+  explicit K1Case(const K1Key& case_key = {}, std::string_view case_arch = "gfx950", std::uint64_t case_seed = 0);
 
   K1Key key;
   std::string arch;
+  std::uint64_t seed;
   std::vector<Tensor> tensors;  ///< before the launch, one for every argument
 
   /// Elements of a tensor as they lie in memory; T by its dtype (bf16: uint16_t bits, FP8: uint8_t).
@@ -45,7 +47,12 @@ struct K1Case {
 
   /// Rows of weights whose large products cancel and whose small ones get lost in them on the way, on activations of
   /// +-448: what is left tells in which order waves, chunks and halves were summed (specification §16.2, case 3).
-  void make_order_sensitive(std::uint64_t seed);
+  void make_order_sensitive(std::uint64_t order_seed);
+
+  /// The requests of the step, with all that follows from them (kernels/minimax_m3/k1/reference/requests.h).
+  void set_requests(const Requests& requests);
+  /// Key `key` of row `row` in the index cache: 128 bytes, wherever its block lies.
+  std::span<std::uint8_t> index_key(int row, std::int64_t key);
 
   /// A slot of the caches, or -1.
   void set_slot(int token, std::int64_t slot) { of<std::int64_t>("slot_mapping")[token] = slot; }
@@ -65,5 +72,10 @@ struct K1Case {
 float qkv_value(const std::vector<Tensor>& after, int token, int row);
 /// Its tag.
 std::uint32_t qkv_tag(const std::vector<Tensor>& after, int token, int row);
+
+/// Pair `index` of `row` in iscore of a finished launch: a block's score, or [head][block / 4] of a long request.
+float score(const std::vector<Tensor>& after, int row, std::int64_t index);
+/// Pairs of iscore that a launch wrote: those with its tag.
+std::vector<std::int64_t> scored_pairs(const std::vector<Tensor>& after);
 
 }  // namespace monojit::kernels::minimax_m3

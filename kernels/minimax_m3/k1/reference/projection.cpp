@@ -83,4 +83,11 @@ std::vector<float> project(std::span<const std::uint8_t> weight, std::span<const
   return result;
 }
 
+std::vector<RowRange> projected_rows(const K1Key& key, bool long_step) {
+  if (key.index_heads == 1 || long_step) return {{0, projection_rows(key.index_heads)}};
+  return {{0, index_q_head(0) * kHeadDim},
+          {index_q_head(key.index_own) * kHeadDim, kHeadDim},
+          {index_k_head(key.index_heads) * kHeadDim, kHeadDim}};
+}
+
 }  // namespace monojit::kernels::minimax_m3

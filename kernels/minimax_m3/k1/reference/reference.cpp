@@ -13,7 +13,10 @@
 #include "kernels/minimax_m3/k1/reference/chip.h"
 #include "kernels/minimax_m3/k1/reference/head.h"
 #include "kernels/minimax_m3/k1/reference/norm.h"
+#include "kernels/minimax_m3/k1/reference/pairs.h"
 #include "kernels/minimax_m3/k1/reference/projection.h"
+#include "kernels/minimax_m3/k1/reference/scores.h"
+#include "kernels/minimax_m3/k1/reference/step_rows.h"
 
 namespace monojit::kernels::minimax_m3 {
 namespace {
@@ -26,17 +29,13 @@ using Tensors = std::vector<Tensor>;
 class Run {
  public:
   Run(const K1Key& key, std::string_view arch, Tensors& tensors, reference::MatrixModel model)
-      : key_(key), chip_(chip_rules(arch)), tensors_(tensors), model_(model), tag_(launch_tag(tensors)) {}
+      : key_(key), chip_(chip_rules(arch)), tensors_(tensors), model_(model) {}
 
   void run() {
-    const std::vector<QuantisedRow> rows = normalise();
-    const std::vector<float> qkv =
-        project(read<std::uint8_t>("w_qkv"), read<float>("s_qkv"), rows, chip_.format, model_);
-    const std::size_t pitch = qkv.size() / rows.size();
-    for (std::size_t i = 0; i < qkv.size(); ++i) put(kScratchQkv, i, qkv[i]);
-    for (std::size_t token = 0; token < rows.size(); ++token) {
-      heads(token, std::span(qkv).subspan(token * pitch, pitch));
-    }
+    project_rows(normalise());
+    for (int token = 0; token < key_.tokens; ++token) heads(token);
+    if (key_.signal) flags();
+    if (key_.scorer) score_step(key_, chip_, tensors_, model_);
   }
 
  private:
@@ -49,10 +48,8 @@ class Run {
     return elements<T>(tensors_, name);
   }
 
-  void put(std::int64_t region, std::size_t index, float value) {
-    const auto words = write<std::uint32_t>("scratch").subspan(region / 4 + 2 * index, 2);
-    words[0] = std::bit_cast<std::uint32_t>(value);
-    words[1] = tag_;
+  void put(std::int64_t region, std::int64_t index, float value) {
+    put_pair(tensors_, "scratch", region, index, std::bit_cast<std::uint32_t>(value));
   }
 
   std::vector<QuantisedRow> normalise() {
@@ -69,40 +66,71 @@ class Run {
     return rows;
   }
 
-  void publish(int token, const QuantisedRow& row) {
-    std::ranges::copy(row.bytes, write<std::uint8_t>("scratch").begin() + kScratchX8 + std::ptrdiff_t{token} * kHidden);
-    put(kScratchX8Scale, static_cast<std::size_t>(token), row.scale);
+  void project_rows(const std::vector<QuantisedRow>& tokens) {
+    const std::int64_t pitch = projection_rows(key_.index_heads);
+    for (const RowRange& range : projected_rows(key_, is_long_step(key_, tensors_))) {
+      const auto count = static_cast<std::size_t>(range.count);
+      const auto first = static_cast<std::size_t>(range.first);
+      const auto weight = read<std::uint8_t>("w_qkv").subspan(first * kHidden, count * kHidden);
+      const std::vector<float> values =
+          project(weight, read<float>("s_qkv").subspan(first, count), tokens, chip_.format, model_);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        put(kScratchQkv, static_cast<std::int64_t>(i / count) * pitch + range.first + static_cast<std::int64_t>(i % count),
+            values[i]);
+      }
+    }
   }
 
-  HeadVector rotated(std::span<const float> head, std::string_view gamma, std::size_t token) const {
+  void flags() {
+    constexpr std::uint32_t kDone = 1;
+    for (int token = 0; token < key_.tokens; ++token) {
+      for (int task = 0; task < kHeadTasks; ++task) {
+        put_pair(tensors_, "scratch", kScratchHeadsDone, std::int64_t{token} * kHeadTasks + task, kDone);
+      }
+      put_pair(tensors_, "scratch", kScratchRowsDone, token, kDone);
+    }
+  }
+
+  void publish(int token, const QuantisedRow& row) {
+    std::ranges::copy(row.bytes, write<std::uint8_t>("scratch").begin() + kScratchX8 + std::ptrdiff_t{token} * kHidden);
+    put(kScratchX8Scale, token, row.scale);
+  }
+
+  HeadVector head(int token, int head) const {
+    HeadVector values{};
+    for (int d = 0; d < kHeadDim; ++d) values[d] = projected(tensors_, token, head * kHeadDim + d);
+    return values;
+  }
+
+  HeadVector rotated(int token, int number, std::string_view gamma) const {
     const auto position = static_cast<std::int32_t>(read<std::int64_t>("positions")[token]);
     const auto cos_sin =
         read<BFloat16Bits>("cos_sin").subspan(static_cast<std::size_t>(position) * kRotaryDim, kRotaryDim);
-    return norm_and_rotate(head, read<BFloat16Bits>(gamma), cos_sin, key_.eps);
+    return norm_and_rotate(head(token, number), read<BFloat16Bits>(gamma), cos_sin, key_.eps);
   }
 
-  void heads(std::size_t token, std::span<const float> row) {
-    const auto head = [&](int task) { return row.subspan(static_cast<std::size_t>(task) * kHeadDim, kHeadDim); };
+  void heads(int token) {
+    const auto row = static_cast<std::size_t>(token);
     constexpr std::size_t kHeads = std::size_t{kQHeads} * kHeadDim;
-    const auto q_out = write<BFloat16Bits>("q_out").subspan(token * kHeads, kHeads);
-    for (int task = 0; task < kQHeads; ++task) {
-      std::ranges::transform(rotated(head(task), "g_q", token), q_out.begin() + std::ptrdiff_t{task} * kHeadDim,
+    const auto q_out = write<BFloat16Bits>("q_out").subspan(row * kHeads, kHeads);
+    for (int q = 0; q < kQHeads; ++q) {
+      std::ranges::transform(rotated(token, q, "g_q"), q_out.begin() + std::ptrdiff_t{q} * kHeadDim,
                              reference::bf16_bits);
     }
-    const auto iq_out = write<BFloat16Bits>("iq_out").subspan(token * kHeadDim, kHeadDim);
-    std::ranges::transform(rotated(head(kIndexQTask), "g_iq", token), iq_out.begin(), reference::bf16_bits);
+    const auto iq_out = write<BFloat16Bits>("iq_out").subspan(row * kHeadDim, kHeadDim);
+    std::ranges::transform(rotated(token, index_q_head(key_.index_own), "g_iq"), iq_out.begin(), reference::bf16_bits);
 
-    const auto slot = static_cast<std::int32_t>(read<std::int64_t>("slot_mapping")[token]);
+    const auto slot = static_cast<std::int32_t>(read<std::int64_t>("slot_mapping")[row]);
     if (slot < 0) return;
     const CachePlace place = cache_place(slot, key_.page_stride);
     insert(place,
-           k_cache_row(rotated(head(kKTask), "g_k", token), key_.kv_scale, read<float>("k_scale")[0], key_.saturate,
-                       chip_),
+           k_cache_row(rotated(token, kKTask, "g_k"), key_.kv_scale, read<float>("k_scale")[0], key_.saturate, chip_),
            "k_cache", "k_scale", k_cache_byte);
-    insert(place, v_cache_row(head(kVTask), key_.kv_scale, read<float>("v_scale")[0], key_.saturate, chip_), "v_cache",
+    insert(place,
+           v_cache_row(head(token, kVTask), key_.kv_scale, read<float>("v_scale")[0], key_.saturate, chip_), "v_cache",
            "v_scale", v_cache_byte);
-    insert(place, index_cache_row(rotated(head(kIndexKTask), "g_ik", token), key_.saturate, chip_), "index_cache", {},
-           index_cache_byte);
+    insert(place, index_cache_row(rotated(token, index_k_head(key_.index_heads), "g_ik"), key_.saturate, chip_),
+           "index_cache", {}, index_cache_byte);
   }
 
   void insert(const CachePlace& place, const CacheRow& row, std::string_view cache, std::string_view scale,
@@ -116,15 +144,9 @@ class Run {
   Chip chip_;
   Tensors& tensors_;
   reference::MatrixModel model_;
-  std::uint32_t tag_;
 };
 
 }  // namespace
-
-std::uint32_t launch_tag(const Tensors& tensors) {
-  const auto step = elements<std::uint32_t>(tensors, "step")[0];
-  return step * kLayerSlots + elements<std::uint32_t>(tensors, "layer")[0] + 1;
-}
 
 std::vector<Tensor> run_reference(const K1Key& key, std::string_view arch, Tensors before,
                                   reference::MatrixModel model) {

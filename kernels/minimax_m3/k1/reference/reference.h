@@ -10,11 +10,8 @@
 namespace monojit::kernels::minimax_m3 {
 
 /// What K1 leaves behind, bit for bit: `before` with its outputs replaced. `before` has one tensor for every argument.
-/// Time stamps and block scores are not modelled: tl and iscore keep their bytes. Throws UserError for an unknown chip.
+/// Time stamps are not modelled: tl keeps its bytes. Throws UserError for an unknown chip.
 std::vector<Tensor> run_reference(const K1Key& key, std::string_view arch, std::vector<Tensor> before,
                                   reference::MatrixModel model = reference::MatrixModel::kCdna3);
-
-/// The tag that marks this launch's pairs in the scratch.
-std::uint32_t launch_tag(const std::vector<Tensor>& tensors);
 
 }  // namespace monojit::kernels::minimax_m3

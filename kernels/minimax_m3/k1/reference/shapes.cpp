@@ -47,7 +47,7 @@ std::vector<TensorShape> shapes(const K1Key& key, std::int64_t positions, std::i
 }  // namespace
 
 std::vector<TensorShape> tensor_shapes(const K1Key& key, const FreeExtents& extents) {
-  return shapes(key, extents.positions, extents.blocks * key.page_stride, extents.blocks, extents.table_width);
+  return shapes(key, extents.positions, extents.blocks * key.page_stride, extents.index_blocks, extents.table_width);
 }
 
 std::vector<TensorShape> tensor_shapes(const K1Key& key) { return shapes(key, kFree, kFree, kFree, kFree); }

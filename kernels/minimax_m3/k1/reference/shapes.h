@@ -12,8 +12,9 @@ namespace monojit::kernels::minimax_m3 {
 /// Extents that a key leaves free.
 struct FreeExtents {
   std::int64_t positions = 4096;  ///< rows of cos_sin
-  std::int64_t blocks = 64;       ///< of 128 tokens, in every cache
-  std::int64_t table_width = 32;  ///< row pitch of block_table
+  std::int64_t blocks = 64;       ///< of 128 tokens, in the caches of K and V
+  std::int64_t index_blocks = 1;  ///< in the index cache
+  std::int64_t table_width = 1;   ///< row pitch of block_table
 };
 
 /// Any extent of at least 1.

@@ -15,7 +15,12 @@
 #include "kernels/minimax_m3/k1/reference/addresses.h"
 #include "kernels/minimax_m3/k1/reference/chip.h"
 #include "kernels/minimax_m3/k1/reference/norm.h"
+#include "kernels/minimax_m3/k1/reference/pairs.h"
+#include "kernels/minimax_m3/k1/reference/projection.h"
+#include "kernels/minimax_m3/k1/reference/scores.h"
+#include "kernels/minimax_m3/k1/reference/step_rows.h"
 #include "kernels/minimax_m3/k1/reference/wide_head.h"
+#include "kernels/minimax_m3/k1/reference/wide_norm.h"
 #include "kernels/minimax_m3/k1/reference/wide_projection.h"
 
 namespace monojit::kernels::minimax_m3 {
@@ -32,8 +37,10 @@ class Checker {
 
   WideCheck run() {
     residual();
-    projection();
+    const std::vector<QuantisedRow> rows = activations();
+    for (const RowRange& range : projected_rows(key_, is_long_step(key_, before_))) projection(rows, range);
     for (int token = 0; token < key_.tokens; ++token) heads(static_cast<std::size_t>(token));
+    if (key_.scorer) check_scores(key_, chip_, after_, result_.iscore);
     return result_;
   }
 
@@ -58,38 +65,50 @@ class Checker {
     }
   }
 
-  void projection() {
+  /// Of all tokens: the device's own where it published them, after a look at them.
+  std::vector<QuantisedRow> activations() {
     std::vector<QuantisedRow> rows;
     for (int token = 0; token < key_.tokens; ++token) {
       const std::size_t first = static_cast<std::size_t>(token) * kHidden;
-      rows.push_back(normalise_row(before<BFloat16Bits>("ar").subspan(first, kHidden),
-                                   before<BFloat16Bits>("res").subspan(first, kHidden), before<BFloat16Bits>("g_in"),
-                                   key_.eps, chip_)
-                         .quantised);
+      const auto ar = before<BFloat16Bits>("ar").subspan(first, kHidden);
+      const auto res = before<BFloat16Bits>("res").subspan(first, kHidden);
+      const auto gamma = before<BFloat16Bits>("g_in");
+      if (key_.tokens <= kSelfNormTokens) {
+        rows.push_back(normalise_row(ar, res, gamma, key_.eps, chip_).quantised);
+        continue;
+      }
+      QuantisedRow& row = rows.emplace_back();
+      const auto bytes = after<std::uint8_t>("scratch").subspan(kScratchX8 + first, kHidden);
+      row.bytes.assign(bytes.begin(), bytes.end());
+      row.scale = std::bit_cast<float>(stored_pair(after_, "scratch", kScratchX8Scale, token).value);
+      check_quantised(wide_normalised(ar, res, gamma, key_.eps), row, chip_, result_.x8);
     }
-    const auto scales = before<float>("s_qkv");
-    const std::vector<ExactDot> dots =
-        exact_projection(before<std::uint8_t>("w_qkv"), scales.size(), rows, chip_.format);
+    return rows;
+  }
+
+  void projection(const std::vector<QuantisedRow>& rows, const RowRange& range) {
+    const auto first = static_cast<std::size_t>(range.first);
+    const auto count = static_cast<std::size_t>(range.count);
+    const auto scales = before<float>("s_qkv").subspan(first, count);
+    const auto weight = before<std::uint8_t>("w_qkv").subspan(first * kHidden, count * kHidden);
+    const std::vector<ExactDot> dots = exact_projection(weight, count, rows, chip_.format);
     for (std::size_t i = 0; i < dots.size(); ++i) {
-      const float activation_scale = rows[i / scales.size()].scale;
-      const float row_scale = scales[i % scales.size()];
+      const float activation_scale = rows[i / count].scale;
+      const float row_scale = scales[i % count];
       const auto rounded = [&](double y) {
         return reference::round_bf16((static_cast<float>(y) * activation_scale) * row_scale);
       };
       const double slack = kProjectionBound * dots[i].magnitude;
-      result_.qkv.add(qkv(i), dots[i].sum * activation_scale * row_scale, rounded(dots[i].sum - slack),
+      const float stored =
+          projected(after_, static_cast<int>(i / count), range.first + static_cast<int>(i % count));
+      result_.qkv.add(stored, dots[i].sum * activation_scale * row_scale, rounded(dots[i].sum - slack),
                       rounded(dots[i].sum + slack));
     }
   }
 
-  float qkv(std::size_t index) const {
-    return std::bit_cast<float>(after<std::uint32_t>("scratch")[kScratchQkv / 4 + 2 * index]);
-  }
-
-  std::array<float, kHeadDim> head(std::size_t token, int task) const {
+  std::array<float, kHeadDim> head(std::size_t token, int number) const {
     std::array<float, kHeadDim> values{};
-    const std::size_t first = token * before<float>("s_qkv").size() + static_cast<std::size_t>(task) * kHeadDim;
-    for (std::size_t d = 0; d < values.size(); ++d) values[d] = qkv(first + d);
+    for (int d = 0; d < kHeadDim; ++d) values[d] = projected(after_, static_cast<int>(token), number * kHeadDim + d);
     return values;
   }
 
@@ -111,7 +130,7 @@ class Checker {
       const std::size_t first = (token * kQHeads + static_cast<std::size_t>(task)) * kHeadDim;
       query(rotated(token, task, "g_q"), after<BFloat16Bits>("q_out").subspan(first, kHeadDim), result_.q_out);
     }
-    query(rotated(token, kIndexQTask, "g_iq"), after<BFloat16Bits>("iq_out").subspan(token * kHeadDim, kHeadDim),
+    query(rotated(token, index_q_head(key_.index_own), "g_iq"), after<BFloat16Bits>("iq_out").subspan(token * kHeadDim, kHeadDim),
           result_.iq_out);
     const auto slot = static_cast<std::int32_t>(before<std::int64_t>("slot_mapping")[token]);
     if (slot < 0) return;
@@ -122,7 +141,7 @@ class Checker {
     const WideHead v = exact_head(head(token, kVTask));
     const float v_scale = scale(v, "v_scale", place, result_.v_scale);
     insert(v, v_scale, "v_cache", place, v_cache_byte, std::identity{}, result_.v_cache);
-    insert(rotated(token, kIndexKTask, "g_ik"), 1, "index_cache", place, index_cache_byte, reference::round_bf16,
+    insert(rotated(token, index_k_head(key_.index_heads), "g_ik"), 1, "index_cache", place, index_cache_byte, reference::round_bf16,
            result_.index_cache);
   }
 

@@ -10,10 +10,12 @@
 namespace monojit::kernels::minimax_m3 {
 
 /// Distances of K1's outputs from an order-free reference in double, stage by stage (specification §16.1): the
-/// projection from the specified activations, everything behind it from the QKV values that the device itself left in
-/// the scratch, K and V bytes from its own scales.
+/// projection from the activations that the device published (up to two tokens: from the specified ones), everything
+/// behind it from the QKV values that it left in the scratch, bytes from its own scales, scores from its own index
+/// queries and keys.
 struct WideCheck {
   reference::BoundTracker h_out;
+  reference::BoundTracker x8;
   reference::BoundTracker qkv;
   reference::BoundTracker q_out;
   reference::BoundTracker iq_out;
@@ -22,6 +24,7 @@ struct WideCheck {
   reference::BoundTracker k_scale;
   reference::BoundTracker v_scale;
   reference::BoundTracker index_cache;
+  reference::BoundTracker iscore;
 };
 
 /// `before` and `after` have one tensor for every argument.

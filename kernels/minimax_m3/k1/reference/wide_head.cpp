@@ -14,19 +14,18 @@ constexpr double kRelativeSlack = 0x1p-20;
 constexpr double kAbsoluteSlack = 0x1p-140;  // of results that are f32 denormals
 constexpr std::size_t kHalfRotary = kRotaryDim / 2;
 
-/// 1 / sqrt(mean + eps), with f32's range: sums overflow and denormals flush.
-double reciprocal_deviation(std::span<const float> head, double eps) {
-  double sum = 0;
-  for (const double value : head) sum += value * value;
-  if (sum > static_cast<double>(std::numeric_limits<float>::max())) return 0;
-  const double mean = sum / kHeadDim + eps;
-  if (mean < static_cast<double>(std::numeric_limits<float>::min())) return std::numeric_limits<double>::infinity();
-  return 1 / std::sqrt(mean);
-}
-
 Wide with_slack(double value, double magnitude) { return {value, kRelativeSlack * magnitude + kAbsoluteSlack}; }
 
 }  // namespace
+
+double reciprocal_deviation(std::span<const float> row, double eps) {
+  double sum = 0;
+  for (const double value : row) sum += value * value;
+  if (sum > static_cast<double>(std::numeric_limits<float>::max())) return 0;
+  const double mean = sum / static_cast<double>(row.size()) + eps;
+  if (mean < static_cast<double>(std::numeric_limits<float>::min())) return std::numeric_limits<double>::infinity();
+  return 1 / std::sqrt(mean);
+}
 
 WideHead wide_norm_and_rotate(std::span<const float> head, std::span<const reference::BFloat16Bits> gamma,
                               std::span<const reference::BFloat16Bits> cos_sin, double eps) {

@@ -16,6 +16,9 @@ struct Wide {
 
 using WideHead = std::array<Wide, kHeadDim>;
 
+/// 1 / sqrt(mean square + eps), with f32's range: sums overflow and denormals flush.
+double reciprocal_deviation(std::span<const float> row, double eps);
+
 /// Norm and rotation of one head in double. The f32 chain has at most 12 roundings of 2^-24 and a reciprocal square
 /// root within 2^-23, so 2^-20 of the terms' magnitudes covers it in any order.
 WideHead wide_norm_and_rotate(std::span<const float> head, std::span<const reference::BFloat16Bits> gamma,
