@@ -1,5 +1,6 @@
 #include "runtime/device_tensors.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -27,13 +28,41 @@ ArgumentValue scalar_argument(kernels::ArgumentType type, const kernels::Tensor&
 }  // namespace
 
 DeviceTensors::DeviceTensors(const Device& device, const kernels::Family& family,
-                             std::span<const kernels::Tensor> tensors) {
+                             std::span<const kernels::Tensor> tensors)
+    : device_(device), family_(family) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const bool pointer = family.arguments[i].type == kernels::ArgumentType::kPointer;
     buffers_.push_back(pointer ? DeviceBuffer(device, tensors[i].bytes) : DeviceBuffer());
     values_.push_back(pointer ? ArgumentValue(buffers_.back().address())
                               : scalar_argument(family.arguments[i].type, tensors[i]));
   }
+}
+
+std::size_t DeviceTensors::index(std::string_view argument) const {
+  const auto found = std::ranges::find(family_.arguments, argument, &kernels::Argument::name);
+  if (found == family_.arguments.end()) {
+    throw UserError(fmt::format("{} has no argument '{}'", family_.name, argument));
+  }
+  return static_cast<std::size_t>(found - family_.arguments.begin());
+}
+
+void DeviceTensors::set(std::size_t argument, const kernels::Tensor& tensor) {
+  const kernels::ArgumentType type = family_.arguments[argument].type;
+  if (type != kernels::ArgumentType::kPointer) {
+    values_[argument] = scalar_argument(type, tensor);
+    return;
+  }
+  DeviceBuffer fresh(device_, tensor.bytes);
+  values_[argument] = fresh.address();
+  replaced_.push_back(std::exchange(buffers_[argument], std::move(fresh)));
+}
+
+void DeviceTensors::advance(const kernels::Advance& advance) {
+  for (const auto& [first, second] : advance.swaps) {
+    std::swap(buffers_[index(first)], buffers_[index(second)]);
+    std::swap(values_[index(first)], values_[index(second)]);
+  }
+  for (const kernels::Tensor& change : advance.changes) set(index(change.name), change);
 }
 
 std::vector<kernels::Tensor> DeviceTensors::download(std::vector<kernels::Tensor> tensors) const {

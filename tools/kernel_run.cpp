@@ -1,16 +1,15 @@
 #include "tools/kernel_run.h"
 
 #include <algorithm>
-#include <span>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "runtime/device_tensors.h"
-#include "runtime/hip/stream.h"
 #include "tools/output_file.h"
 #include "tools/session.h"
 #include "tools/tensor_files.h"
+#include "tools/timeline_trace.h"
 
 namespace monojit::tools {
 namespace {
@@ -31,16 +30,54 @@ std::vector<Tensor> make_inputs(const kernels::Workload& workload, const kernels
   return tensors;
 }
 
-/// Launches once and waits; fills the times and counts of `result`.
-void launch(const runtime::LoadedKernel& kernel, std::span<const runtime::ArgumentValue> values, RunResult& result) {
-  const runtime::Stream stream(kernel.device());
-  const auto before = runtime::emulator_counts(kernel.device().hip());
-  const Stopwatch watch;
-  kernel.launch(values, stream.get());
-  stream.synchronize();
-  result.run_ms = watch.ms();
-  const auto after = runtime::emulator_counts(kernel.device().hip());
-  if (before && after) result.emulator = *after - *before;
+/// Adds a comparison to those of earlier launches: counts add up, of the distances the worst stays.
+void merge(const std::vector<kernels::Comparison>& outputs, std::vector<kernels::Comparison>& all) {
+  for (const kernels::Comparison& output : outputs) {
+    const auto found = std::ranges::find(all, output.name, &kernels::Comparison::name);
+    if (found == all.end()) {
+      all.push_back(output);
+      continue;
+    }
+    found->elements += output.elements;
+    found->mismatches += output.mismatches;
+    found->ok = found->ok && output.ok;
+    if (output.max_error * found->bound <= found->max_error * output.bound) continue;
+    found->max_error = output.max_error;
+    found->bound = output.bound;
+  }
+}
+
+/// Adds launches to the result; whether the next ones may follow.
+bool take(const LaunchResult& launches, int count, std::optional<LaunchFailure> failure, RunResult& result) {
+  result.run_ms += launches.run_ms;
+  if (failure) {
+    result.failure = std::move(failure);
+    result.failed_place = place_text(launches.place);
+    return false;
+  }
+  result.launches += count;
+  return true;
+}
+
+/// All launches that the options ask for, up to one that fails.
+void run_launches(LaunchChain& chain, const RunOptions& options, RunResult& result) {
+  const int layers = std::max(options.layers, 1);
+  int unseen = layers * options.repeat;
+  if (options.verify) {
+    result.compared = true;
+    for (int i = 0; i < layers; ++i, --unseen) {
+      LaunchResult layer;
+      auto failure = chain.launch(result.traits, layer);
+      if (!take(layer, 1, std::move(failure), result)) return;
+      merge(layer.outputs, result.outputs);
+      result.layers.push_back(std::move(layer));
+    }
+    result.verified = !result.outputs.empty() && std::ranges::all_of(result.outputs, &kernels::Comparison::ok);
+  }
+  if (unseen == 0) return;
+  LaunchResult rest;
+  auto failure = chain.launch_back_to_back(unseen, rest);
+  if (!take(rest, unseen, std::move(failure), result)) result.verified = false;
 }
 
 /// Builds or finds the kernel and loads it; fills what `result` says of that.
@@ -62,11 +99,15 @@ std::shared_ptr<const runtime::LoadedKernel> prepare(runtime::Jit& jit, const ke
 
 RunResult run_kernel(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
   if (!options.save.empty()) check_output_file(options.save);
+  TimelineTrace trace(key, options.trace);
   if (!options.arch.empty()) kernels::validate(key, options.arch);
   const runtime::Device device = open_device(options.device, options.arch);
   kernels::validate(key, device.arch());
   const kernels::Workload& workload = kernels::workload(key.family());
-  const std::vector<Tensor> before = make_inputs(workload, key, device.arch(), options);
+  std::vector<Tensor> tensors = make_inputs(workload, key, device.arch(), options);
+  if (std::max(options.layers, 1) * options.repeat > 1)
+    (void)workload.advance(key, tensors);  // refused before anything is built
+  const std::vector<Tensor> before = options.save.empty() ? std::vector<Tensor>() : tensors;
 
   RunResult result;
   result.key = key.text();
@@ -76,21 +117,26 @@ RunResult run_kernel(runtime::Jit& jit, const kernels::BuildKey& key, const RunO
                                          : fmt::format("{}, {}", device.name(), device.arch());
   if (device.emulated()) result.traits.matrix_model = runtime::emulator_matrix_model(device.hip());
   const auto kernel = prepare(jit, key, device, result);
-  runtime::DeviceTensors on_device(device, key.family(), before);
+  result.weight_bytes = workload.weight_bytes(key, tensors);
+  LaunchChain chain(*kernel, workload, std::move(tensors), trace);
   ProfiledLaunches profiled(device.hip(), options.profile);
-  launch(*kernel, on_device.values(), result);
+  const auto counts_before = runtime::emulator_counts(device.hip());
+  run_launches(chain, options, result);
+  const auto counts_after = runtime::emulator_counts(device.hip());
+  if (counts_before && counts_after) result.emulator = *counts_after - *counts_before;
   result.profile = profiled.take();
-
-  const std::vector<Tensor> after = on_device.download(before);
+  trace.write(result.device);
+  if (result.failure) {
+    if (result.failure->health.empty()) throw std::runtime_error(result.failure->error);
+    return result;
+  }
   if (!options.save.empty()) {
     try {
-      save_tensors(options.save, device.arch(), before, after);
+      save_tensors(options.save, device.arch(), before, chain.download());
     } catch (const UserError& error) {  // the run is done: its result is worth having without the file
       result.save_problem = error.what();
     }
   }
-  result.outputs = workload.compare(key, device.arch(), result.traits, before, after);
-  result.verified = !result.outputs.empty() && std::ranges::all_of(result.outputs, &kernels::Comparison::ok);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include "kernels/common/workload.h"
 #include "runtime/hip/emulator_extras.h"
 #include "runtime/jit.h"
+#include "tools/launch_chain.h"
 #include "tools/profile_report.h"
 #include "tools/report.h"
 
@@ -20,6 +21,10 @@ struct RunOptions {
   std::uint64_t seed = 1;
   std::string inputs;  ///< safetensors file that replaces generated tensors; empty: none
   std::string save;    ///< safetensors file to write; empty: none
+  int layers = 0;      ///< launches, one layer after the other; 0: a launch that is no part of a chain
+  int repeat = 1;      ///< of the whole: what follows the first time runs back to back, and is not compared
+  bool verify = true;  ///< if not, the first time runs back to back too
+  std::string trace;   ///< file for the kernel's own time stamps; empty: none
   ProfileFlags profile;
 };
 
@@ -31,23 +36,32 @@ struct RunResult {
   cache::Source source = cache::Source::kBuilt;
   runtime::GetTimes get_ms;
   double load_ms = 0;  ///< cache look-up and module load
-  double run_ms = 0;
+  double run_ms = 0;   ///< all launches
   runtime::Resources resources;
-  std::vector<kernels::Comparison> outputs;
+  int launches = 0;                          ///< those that ended well
+  std::optional<std::int64_t> weight_bytes;  ///< that the first launch has to read at least
+  std::vector<LaunchResult> layers;          ///< that were compared
+  std::vector<kernels::Comparison> outputs;  ///< of all that was compared, each output once
+  bool compared = false;
   bool verified = false;
+  std::optional<LaunchFailure> failure;  ///< that the kernel's health words tell of
+  std::string failed_place;              ///< of the launch that failed, or the last of those that ran back to back
   std::string save_problem;  ///< why the tensors could not be saved; empty: they were, or were not asked for
-  std::optional<runtime::EmulatorCounts> emulator;  ///< of this launch
+  std::optional<runtime::EmulatorCounts> emulator;  ///< of all launches
   Json profile;                                     ///< null: none was asked for
   kernels::DeviceTraits traits;
 };
 
 /// Builds or finds the kernel, launches it on seeded data and compares every output with the host reference. Throws
-/// UserError for tensors or a device that can't be used, DeviceError when the launch fails.
+/// UserError for tensors, a device or a chain that can't be, std::runtime_error when a launch fails and the kernel's
+/// health words don't tell why.
 RunResult run_kernel(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options);
 
 /// With the field names of docs/cli.md.
-Json to_json(const RunResult& result);
-void print_text(const RunResult& result);
+Json to_json(const RunResult& result, const RunOptions& options);
+void print_text(const RunResult& result, const RunOptions& options);
+/// What a launch that failed tells, for stderr.
+std::string failure_text(const LaunchFailure& failure, const std::string& place);
 
 Json resources_json(const runtime::Resources& resources);
 std::string resources_text(const runtime::Resources& resources);

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <string>
 
 #include <fmt/format.h>
@@ -28,6 +30,65 @@ const char* source_text(cache::Source source) {
   return "?";
 }
 
+Json outputs_json(const std::vector<kernels::Comparison>& outputs) {
+  Json list = Json::array();
+  for (const kernels::Comparison& output : outputs) {
+    list.push_back({{"name", output.name},
+                    {"elements", output.elements},
+                    {"mismatches", output.mismatches},
+                    {"max_error", number(output.max_error)},
+                    {"bound", number(output.bound)}});
+  }
+  return list;
+}
+
+Json failure_json(const LaunchFailure& failure, const std::string& place) {
+  Json health = Json::array();
+  for (const auto line : std::views::split(failure.health, '\n'))
+    health.push_back(std::string(line.begin(), line.end()));
+  return {{"place", place},
+          {"health", std::move(health)},
+          {"error", failure.error.empty() ? Json(nullptr) : Json(failure.error)}};
+}
+
+bool all_ok(const std::vector<kernels::Comparison>& outputs) {
+  return std::ranges::all_of(outputs, &kernels::Comparison::ok);
+}
+
+Json layers_json(const std::vector<LaunchResult>& layers) {
+  Json list = Json::array();
+  for (const LaunchResult& layer : layers) {
+    Json row;
+    for (const auto& [name, value] : layer.place) row[name] = value;
+    row["run_ms"] = layer.run_ms;
+    if (layer.emulator) row["wave_instructions"] = layer.emulator->wave_instructions;
+    row["outputs"] = outputs_json(layer.outputs);
+    row["verified"] = all_ok(layer.outputs);
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+/// A row a layer: enough to see which one went wrong, and by what.
+std::string layers_text(const std::vector<LaunchResult>& layers) {
+  Table table({Table::Align::kLeft, Table::Align::kRight, Table::Align::kLeft});
+  table.add({"LAUNCH", "RUN MS", ""});
+  for (const LaunchResult& layer : layers) {
+    std::string wrong;
+    for (const kernels::Comparison& output : layer.outputs) {
+      if (!output.ok) wrong += (wrong.empty() ? "WRONG: " : ", ") + output.name;
+    }
+    table.add({place_text(layer.place), fmt::format("{:.1f}", layer.run_ms), wrong.empty() ? "ok" : wrong});
+  }
+  return table.text(2);
+}
+
+const char* verdict(const RunResult& result) {
+  if (result.failure) return "FAILED";
+  if (!result.compared) return "not verified, as was asked for";
+  return result.verified ? "verified: every output equals the host reference" : "NOT VERIFIED: outputs differ";
+}
+
 std::string outputs_text(const std::vector<kernels::Comparison>& outputs) {
   Table table({Table::Align::kLeft, Table::Align::kRight, Table::Align::kRight, Table::Align::kRight,
                Table::Align::kRight, Table::Align::kLeft});
@@ -41,6 +102,12 @@ std::string outputs_text(const std::vector<kernels::Comparison>& outputs) {
 }
 
 }  // namespace
+
+std::string failure_text(const LaunchFailure& failure, const std::string& place) {
+  std::string text = place.empty() ? "" : place + ": ";
+  text += "the kernel gave up waiting; its outputs are garbage\n" + failure.health;
+  return failure.error.empty() ? text : text + '\n' + failure.error;
+}
 
 Json resources_json(const runtime::Resources& resources) {
   return {{"vgpr", resources.vgpr},
@@ -58,21 +125,16 @@ std::string resources_text(const runtime::Resources& resources) {
                      resources.vgpr_spills + resources.sgpr_spills, resources.code_bytes);
 }
 
-Json to_json(const RunResult& result) {
+Json to_json(const RunResult& result, const RunOptions& options) {
   Json json = {
       {"key", result.key}, {"arch", result.arch}, {"device", result.device}, {"cache", cache::name(result.source)}};
   json["times_ms"] = {{"emit", result.get_ms.emit},   {"codegen", result.get_ms.codegen}, {"link", result.get_ms.link},
                       {"store", result.get_ms.store}, {"load", result.load_ms},           {"run", result.run_ms}};
   json["resources"] = resources_json(result.resources);
-  json["outputs"] = Json::array();
-  for (const kernels::Comparison& output : result.outputs) {
-    json["outputs"].push_back({{"name", output.name},
-                               {"elements", output.elements},
-                               {"mismatches", output.mismatches},
-                               {"max_error", number(output.max_error)},
-                               {"bound", number(output.bound)}});
-  }
-  json["verified"] = result.verified;
+  json["launches"] = result.launches;
+  json["outputs"] = outputs_json(result.outputs);
+  json["verified"] = result.compared || result.failure ? Json(result.verified) : Json(nullptr);
+  json["failure"] = result.failure ? failure_json(*result.failure, result.failed_place) : Json(nullptr);
   if (result.emulator) {
     json["emulator"] = {{"wave_instructions", result.emulator->wave_instructions},
                         {"mfma", result.emulator->mfma},
@@ -80,11 +142,12 @@ Json to_json(const RunResult& result) {
                         {"seconds", result.emulator->seconds},
                         {"matrix_model", result.traits.matrix_model}};
   }
+  if (options.layers > 0) json["layers"] = layers_json(result.layers);
   if (!result.profile.is_null()) json["profile"] = result.profile;
   return json;
 }
 
-void print_text(const RunResult& result) {
+void print_text(const RunResult& result, const RunOptions& options) {
   print("kernel     {}\n", result.key);
   print("device     {} ({})\n", result.device, result.device_name);
   print("cache      {}\n", source_text(result.source));
@@ -99,9 +162,11 @@ void print_text(const RunResult& result) {
           rate(*result.emulator) / 1e6);
     print("bytes      {}\n", moved_bytes_text(*result.emulator));
   }
-  print("\n{}\n", outputs_text(result.outputs));
+  if (result.launches > 1) print("launches   {}, each on what the one before it left\n", result.launches);
+  if (options.layers > 0 && !result.layers.empty()) print("\n{}", layers_text(result.layers));
+  print("\n{}", result.outputs.empty() ? "" : outputs_text(result.outputs) + '\n');
   if (!result.profile.is_null()) print("{}\n", profile_summary(result.profile));
-  print("{}\n", result.verified ? "verified: every output equals the host reference" : "NOT VERIFIED: outputs differ");
+  print("{}\n", verdict(result));
 }
 
 }  // namespace monojit::tools

@@ -35,6 +35,18 @@ struct HealthWords {
   std::span<const std::string_view> regions;  ///< what a wait can be for
 };
 
+/// Where a kernel leaves its time stamps, and what they mean.
+struct TimelineWords {
+  /// Pointer argument: int64 [workgroups][points] of the device's clock, 0 where a workgroup did not pass the point.
+  std::string_view argument;
+  int points = 0;  ///< of a workgroup, in the order in which it passes them
+  std::int64_t ticks_per_second = 0;
+  /// What a workgroup is for: "head q3".
+  std::string (*role)(const BuildKey&, int workgroup) = nullptr;
+  /// What a workgroup did between two points that it passed, with none between them that it passed; empty: nothing.
+  std::string_view (*stage)(const BuildKey&, int workgroup, int from, int to) = nullptr;
+};
+
 /// All that the host needs to know of one kernel family. Holds no LLVM: a run that only hits the cache uses nothing
 /// else.
 struct Family {
@@ -49,6 +61,8 @@ struct Family {
   void (*check)(const BuildKey&, std::string_view arch, std::vector<std::string>& reasons);
   /// Nothing for kernels whose waits are unbounded or that never wait; null: for all of them.
   std::optional<HealthWords> (*health)(const BuildKey&) = nullptr;
+  /// Nothing for builds that take no time stamps; null: none does.
+  std::optional<TimelineWords> (*timeline)(const BuildKey&) = nullptr;
 };
 
 /// Every family of this build, in the order of their names.

@@ -3,8 +3,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/common/family.h"
@@ -37,6 +39,14 @@ struct DeviceTraits {
   std::string matrix_model = "cdna3";
 };
 
+/// How the next layer's launch differs from a launch's, as an engine makes them: on the same buffers, nothing cleared.
+struct Advance {
+  /// Arguments that trade buffers: the residual stream that one layer wrote is what the next one reads.
+  std::vector<std::pair<std::string, std::string>> swaps;
+  /// Arguments that hold something else then, after the swaps: a scalar's number, or all of a buffer.
+  std::vector<Tensor> changes;
+};
+
 /// Data for one kernel and what must come out of it: the host reference, written from the specification alone.
 class Workload {
  public:
@@ -51,7 +61,19 @@ class Workload {
   virtual std::vector<Comparison> compare(const BuildKey& key, std::string_view arch, const DeviceTraits& traits,
                                           const std::vector<Tensor>& before,
                                           const std::vector<Tensor>& after) const = 0;
+
+  /// From a launch's tensors to those of the next layer. Throws UserError when launches of this family don't follow one
+  /// another.
+  virtual Advance advance(const BuildKey& key, const std::vector<Tensor>& tensors) const;
+  /// Which launch of a model this is, as names and numbers: step 5, layer 17. Empty: the family has no such notion.
+  virtual std::vector<std::pair<std::string, std::int64_t>> place(const BuildKey& key,
+                                                                  const std::vector<Tensor>& tensors) const;
+  /// Bytes of weights that a launch on these tensors has to read at least. Nothing: the family has no weights.
+  virtual std::optional<std::int64_t> weight_bytes(const BuildKey& key, const std::vector<Tensor>& tensors) const;
 };
+
+/// Makes the tensors after a launch those before the next one.
+void apply(const Advance& advance, std::vector<Tensor>& tensors);
 
 /// The workload of a family. Throws UserError when it has none.
 const Workload& workload(const Family& family);

@@ -50,10 +50,9 @@ void monojitEmulatorResetCounters(void);
  * line. Empty if there was none. Valid until the thread's next HIP call. */
 const char* monojitEmulatorLastFault(void);
 
-/* Options "chip", "devices", "threads", "matrix", "memory", "seed" and "alignment", as in the environment
- * (MONOJIT_EMULATOR_CHIP
- * ...). "chip", "devices" and "matrix" only before the first HIP call that needs a device. 0, or 1 with the reason in
- * monojitEmulatorLastFault().
+/* Options "chip", "devices", "threads", "matrix", "memory", "checks", "seed", "alignment", "host_isa" and "stall", as
+ * in the environment (MONOJIT_EMULATOR_CHIP ...). "chip", "devices" and "matrix" only before the first HIP call that
+ * needs a device. 0, or 1 with the reason in monojitEmulatorLastFault().
  */
 int monojitEmulatorSetOption(const char* name, const char* value);
 

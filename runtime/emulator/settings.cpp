@@ -1,8 +1,10 @@
 #include "runtime/emulator/settings.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <initializer_list>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -58,6 +60,24 @@ HostIsa parse_host_isa(const Option& option, std::string_view value) {
   return isa;
 }
 
+/// "5" or "1:5".
+StalledWorkgroup parse_stalled(const Option& option, std::string_view value) {
+  const std::size_t colon = value.find(':');
+  if (colon == std::string_view::npos) return {.device = std::nullopt, .number = parse_number(option, value)};
+  const u64 device = parse_number(option, value.substr(0, colon));
+  if (device >= kMostDevices) refuse(option, value);
+  return {.device = static_cast<u32>(device), .number = parse_number(option, value.substr(colon + 1))};
+}
+
+std::vector<StalledWorkgroup> parse_stalled_list(const Option& option, std::string_view value) {
+  std::vector<StalledWorkgroup> stalled;
+  if (value.empty()) return stalled;
+  for (const auto part : std::views::split(value, ',')) {
+    stalled.push_back(parse_stalled(option, std::string_view(part.begin(), part.end())));
+  }
+  return stalled;
+}
+
 constexpr Option kOptions[] = {
     {"chip", "MONOJIT_EMULATOR_CHIP", "gfx950 (MI355X) or gfx942 (MI300X)",
      [](Settings& settings, const Option& option, std::string_view value) {
@@ -98,6 +118,10 @@ constexpr Option kOptions[] = {
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.host_isa = parse_host_isa(option, value);
      }},
+    {"stall", "MONOJIT_EMULATOR_STALL", "workgroups as NUMBER or DEVICE:NUMBER, separated by commas",
+     [](Settings& settings, const Option& option, std::string_view value) {
+       settings.stalled = parse_stalled_list(option, value);
+     }},
 };
 
 std::string option_names() {
@@ -107,6 +131,12 @@ std::string option_names() {
 }
 
 }  // namespace
+
+bool Settings::stalls(u32 device, u64 workgroup) const {
+  return std::ranges::any_of(stalled, [&](const StalledWorkgroup& each) {
+    return each.number == workgroup && each.device.value_or(device) == device;
+  });
+}
 
 void apply_setting(Settings& settings, std::string_view name, std::string_view value) {
   for (const Option& option : kOptions) {

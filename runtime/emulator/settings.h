@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "runtime/emulator/checks/checks.h"
 #include "runtime/emulator/chip.h"
@@ -14,6 +15,13 @@ inline constexpr u32 kMostDevices = 16;
 
 enum class MemoryMode : u8 { kCoherent, kWeak };
 
+/// A workgroup that takes its place on a compute unit and never runs, in every launch.
+struct StalledWorkgroup {
+  std::optional<u32> device;  ///< none: of every device
+  u64 number = 0;
+  bool operator==(const StalledWorkgroup&) const = default;
+};
+
 struct Settings {
   ChipLimits chip = kMi355x;
   u32 devices = 1;
@@ -24,14 +32,18 @@ struct Settings {
   Checks checks{};
   bool strict_alignment = false;  ///< unaligned loads and stores fault, where the driver makes the chip take them
   std::optional<HostIsa> host_isa = std::nullopt;  ///< of the handlers; none: the best that this host has
+  std::vector<StalledWorkgroup> stalled{};         ///< to see what the others do when one hangs
+
+  [[nodiscard]] bool stalls(u32 device, u64 workgroup) const;
 };
 
-/// Reads MONOJIT_EMULATOR_CHIP, _DEVICES, _THREADS, _MATRIX, _MEMORY, _CHECKS, _SEED, _ALIGNMENT and _HOST_ISA; an
-/// empty one is as good as none. Throws Failure (kNotInitialized) naming the variable, its value and what is possible.
+/// Reads MONOJIT_EMULATOR_CHIP, _DEVICES, _THREADS, _MATRIX, _MEMORY, _CHECKS, _SEED, _ALIGNMENT, _HOST_ISA and _STALL;
+/// an empty one is as good as none. Throws Failure (kNotInitialized) naming the variable, its value and what is
+/// possible.
 [[nodiscard]] Settings settings_from_environment();
 
 /// One option by name ("chip", "devices", "threads", "matrix", "memory", "checks", "seed", "alignment",
-/// "host_isa"); the same errors.
+/// "host_isa", "stall"); the same errors.
 void apply_setting(Settings& settings, std::string_view name, std::string_view value);
 
 }  // namespace monojit::emulator

@@ -21,8 +21,12 @@ struct Options {
   BuildFlags build;
   RunOptions run;
   std::string seed = "1";
+  std::string layers;
+  std::string repeat = "1";
   bool json = false;
 };
+
+constexpr std::uint64_t kMost = 10'000;  // layers, and repetitions
 
 RunResult run_in_memory(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
   try {
@@ -32,30 +36,34 @@ RunResult run_in_memory(runtime::Jit& jit, const kernels::BuildKey& key, const R
   }
 }
 
-std::uint64_t decimal(const std::string& text) {
+/// The option's value: a decimal number of `least` to `most`.
+std::uint64_t decimal(const char* option, const std::string& text, std::uint64_t least, std::uint64_t most) {
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [read, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || read != end) {
-    throw UserError(
-        fmt::format("--seed: '{}' is no decimal number of 0 to {}", text, std::numeric_limits<std::uint64_t>::max()));
+  if (error != std::errc() || read != end || value < least || value > most) {
+    throw UserError(fmt::format("{}: '{}' is no decimal number of {} to {}", option, text, least, most));
   }
   return value;
 }
 
 void run(Options& options) {
   const kernels::BuildKey key = kernels::BuildKey::parse(options.key);
-  options.run.seed = decimal(options.seed);
+  options.run.seed = decimal("--seed", options.seed, 0, std::numeric_limits<std::uint64_t>::max());
+  if (!options.layers.empty()) options.run.layers = static_cast<int>(decimal("--layers", options.layers, 1, kMost));
+  options.run.repeat = static_cast<int>(decimal("--repeat", options.repeat, 1, kMost));
   options.run.arch = options.build.arch;
   const auto jit = make_jit(options.build);
   const RunResult result = run_in_memory(*jit, key, options.run);
   if (options.json) {
-    print_json(to_json(result));
+    print_json(to_json(result, options.run));
   } else {
-    print_text(result);
+    print_text(result, options.run);
   }
   if (!result.save_problem.empty()) say(result.save_problem);
-  if (!result.verified || !result.save_problem.empty()) throw Failed();
+  if (result.failure) say(failure_text(*result.failure, result.failed_place));
+  const bool wrong = result.compared && !result.verified;
+  if (wrong || result.failure || !result.save_problem.empty()) throw Failed();
 }
 
 }  // namespace
@@ -77,6 +85,18 @@ void add_run(CLI::App& app) {
   command
       .add_option("--save", options->run.save,
                   "safetensors file to write: tensors before the launch as in/NAME, after it as NAME")
+      ->check(not_empty());
+  command.add_option("--layers", options->layers,
+                     "launch so many layers one after the other on the same buffers, each on what the one before it "
+                     "left, and compare every one");
+  command
+      .add_option("--repeat", options->repeat,
+                  "make the launches so many times; those behind the first time run back to back, not compared")
+      ->capture_default_str();
+  command.add_flag("!--no-verify", options->run.verify, "compare nothing: all launches run back to back");
+  command
+      .add_option("--trace", options->run.trace,
+                  "write the kernel's own time stamps, for Perfetto: a track a workgroup; wants timeline=1 in the key")
       ->check(not_empty());
   add_profile_flag(command, options->run.profile);
   add_build_flags(command, options->build);

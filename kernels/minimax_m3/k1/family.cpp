@@ -3,6 +3,7 @@
 #include "kernels/minimax_m3/k1/generator_digest.h"
 #include "kernels/minimax_m3/k1/key.h"
 #include "kernels/minimax_m3/k1/layout.h"
+#include "kernels/minimax_m3/k1/timeline.h"
 
 namespace monojit::kernels::minimax_m3 {
 namespace {
@@ -44,6 +45,7 @@ const Family kK1 = {
     .launch = launch,
     .check = check,
     .health = health,
+    .timeline = k1_timeline,
 };
 
 }  // namespace monojit::kernels::minimax_m3

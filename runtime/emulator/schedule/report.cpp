@@ -80,6 +80,15 @@ std::string describe_places(const Grid& grid, const Places& places, const Alloca
   return text;
 }
 
+/// Empty when there are none.
+std::string describe_stalled(const Grid& grid, std::span<const Visit> visits) {
+  std::string numbers;
+  for (const auto& [owner, group] : visits) {
+    if (owner == &grid && group->stalled) numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", group->number);
+  }
+  return numbers.empty() ? "" : fmt::format("\n  stalled by MONOJIT_EMULATOR_STALL: workgroup {}", numbers);
+}
+
 std::string describe_never_started(const Grid& grid, std::span<const Grid* const> grids, const ChipLimits& chip) {
   const LaunchRequest& request = grid.request();
   const Residency fits = residency(request.kernel->descriptor, request.work_items(), request.lds_bytes(), chip);
@@ -106,6 +115,7 @@ std::string describe_waiting(std::span<const Grid* const> grids, std::span<const
       text += fmt::format("\n device {}, kernel {}:", grid->request().device, grid->launch().program->kernel);
     }
     text += describe_places(*grid, waiting_places(*grid, visits), memory);
+    text += describe_stalled(*grid, visits);
     if (grid->never_started() > 0) text += describe_never_started(*grid, grids, settings.chip);
   }
   return text;

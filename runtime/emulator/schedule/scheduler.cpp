@@ -100,6 +100,7 @@ bool Scheduler::admit_one(Device& device, u32 xcd, Visit& visit) {
     visit = {grid, device.spare.back().release()};
     device.spare.pop_back();
     grid->take_next(*place, *visit.group);
+    visit.group->stalled = settings_.stalls(visit.group->device, visit.group->number);
     return true;
   }
   return false;
@@ -173,6 +174,7 @@ void Scheduler::start_group(const Visit& visit, Worker& worker) {
 
 void Scheduler::visit(const Visit& visit, Worker& worker) {
   Workgroup& group = *visit.group;
+  if (group.stalled) return;
   if (!group.started()) start_group(visit, worker);
   LaunchRecorder* const recorder = visit.grid->recorder();
   if (recorder != nullptr) recorder->visit(group);

@@ -36,6 +36,7 @@ struct Workgroup {
   WavesOnSimds on_simds{};
   u8* block = nullptr;  ///< null until its first visit
   u32 ended = 0;
+  bool stalled = false;  ///< by the settings: it never runs
   std::span<Wave> waves;
   std::vector<std::shared_ptr<WaveChecks>> checks;  ///< one a wave, in checked launches
 

@@ -1,0 +1,116 @@
+// Workgroups that the settings keep from running, as one that hangs on a chip.
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "tests/emulator/devices.h"
+
+namespace monojit::emulator::test {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+constexpr u32 kCame = 1;
+constexpr u32 kTimeOut = 2;
+
+// Workgroup 0 sends a word; the others wait for it, at most 10 s of the 100 MHz clock, and store kCame or kTimeOut in
+// words of their own. Arguments: word, results (workgroup n's at n).
+KernelText bounded_hand_off() {
+  return {.name = "hand_off", .body = R"(
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_mov_b32 v1, 0
+  v_mov_b32 v3, 1
+  s_lshl_b32 s12, s2, 2
+  v_mov_b32 v5, s12
+  s_memrealtime s[8:9]
+  s_waitcnt lgkmcnt(0)
+  s_cmp_lg_u32 s2, 0
+  s_cbranch_scc1 wait
+  global_store_dword v1, v3, s[4:5] sc0 sc1
+  s_endpgm
+wait:
+  s_add_u32 s8, s8, 1000000000
+  s_addc_u32 s9, s9, 0
+poll:
+  global_load_dword v2, v1, s[4:5] sc0 sc1
+  s_waitcnt vmcnt(0)
+  v_readfirstlane_b32 s10, v2
+  s_cmp_lg_u32 s10, 0
+  s_cbranch_scc1 done
+  s_memrealtime s[10:11]
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32 v6, s10
+  v_mov_b32 v7, s11
+  v_cmp_gt_u64 vcc, s[8:9], v[6:7]
+  s_sleep 2
+  s_cbranch_vccnz poll
+  v_mov_b32 v3, 2
+done:
+  global_store_dword v5, v3, s[6:7]
+)"};
+}
+
+constexpr u32 kWorkgroups = 3;
+
+struct HandOff {
+  Devices devices;
+  Buffer<u32> word, results;
+
+  explicit HandOff(const Settings& settings, u32 device = 0)
+      : devices(settings), word(devices.allocate<u32>(1, device)), results(devices.allocate<u32>(kWorkgroups, device)) {
+    grid =
+        devices.start(device, bounded_hand_off(), {.grid = {kWorkgroups, 1, 1}}, {word.address(), results.address()});
+    devices.finish();
+  }
+  std::shared_ptr<Grid> grid;
+};
+
+TEST_CASE("a stalled workgroup never runs: bounded waits for it end, and the launch fails with its number") {
+  for (const MemoryMode memory : {MemoryMode::kCoherent, MemoryMode::kWeak}) {
+    const HandOff run({.memory = memory, .stalled = {{.device = {}, .number = 0}}});
+    CHECK(run.results[1] == kTimeOut);
+    CHECK(run.results[2] == kTimeOut);
+    REQUIRE(run.grid->failure());
+    CHECK(run.grid->failure()->kind() == FailureKind::kDeadlock);
+    CHECK_THAT(run.grid->failure()->what(), ContainsSubstring("stalled by MONOJIT_EMULATOR_STALL: workgroup 0"));
+  }
+}
+
+TEST_CASE("a workgroup that is stalled while the others need nothing of it is named all the same") {
+  const HandOff run({.stalled = {{.device = {}, .number = 2}, {.device = {}, .number = kWorkgroups}}});
+  CHECK(run.results[1] == kCame);
+  CHECK(run.results[2] == 0);
+  REQUIRE(run.grid->failure());
+  const std::string text = run.grid->failure()->what();
+  CHECK(text.ends_with("stalled by MONOJIT_EMULATOR_STALL: workgroup 2"));
+}
+
+TEST_CASE("a workgroup is stalled on the device that is named, and on no other") {
+  const Settings settings{.devices = 2, .stalled = {{.device = 1, .number = 0}}};
+  const HandOff free(settings, 0);
+  CHECK_FALSE(free.grid->failure());
+  CHECK(free.results[1] == kCame);
+  const HandOff hangs(settings, 1);
+  REQUIRE(hangs.grid->failure());
+  CHECK(hangs.results[1] == kTimeOut);
+}
+
+TEST_CASE("the list of stalled workgroups is read as it is written, and a wrong one is refused") {
+  Settings settings;
+  apply_setting(settings, "stall", "5,1:7");
+  CHECK(settings.stalled == std::vector<StalledWorkgroup>{{.device = {}, .number = 5}, {.device = 1, .number = 7}});
+  CHECK(settings.stalls(0, 5));
+  CHECK(settings.stalls(1, 7));
+  CHECK_FALSE(settings.stalls(0, 7));
+  apply_setting(settings, "stall", "");
+  CHECK(settings.stalled.empty());
+  for (const char* const wrong : {"x", "5,", "1:", ":5", "16:0", "1:2:3", "-1"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_MATCHES(apply_setting(settings, "stall", wrong), Failure,
+                         MessageMatches(ContainsSubstring("use workgroups as NUMBER or DEVICE:NUMBER")));
+  }
+}
+
+}  // namespace
+}  // namespace monojit::emulator::test
