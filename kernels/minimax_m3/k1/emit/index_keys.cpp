@@ -18,7 +18,7 @@ Eight widen(const Vec<Int32, 2>& bytes) {
     return concat(concat(mx_unpack8_bf16<kFp8, 0>(bytes[0], 1.0F), mx_unpack8_bf16<kFp8, 1>(bytes[0], 1.0F)),
                   concat(mx_unpack8_bf16<kFp8, 0>(bytes[1], 1.0F), mx_unpack8_bf16<kFp8, 1>(bytes[1], 1.0F)));
   }
-  Vec<Int32, 4> words;
+  Vec<Int32, 4> words = 0;
   for (int i = 0; i < 2; ++i) {
     for (int half = 0; half < 2; ++half) {
       const auto pair = half == 0 ? cvt_pk_f32_fp8<0>(bytes[i]) : cvt_pk_f32_fp8<1>(bytes[i]);
