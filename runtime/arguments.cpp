@@ -31,7 +31,7 @@ ArgumentLayout::ArgumentLayout(const kernels::Family& family, const KernelRecord
     const std::uint32_t size = kernels::argument_bytes(argument.type);
     offset = (offset + size - 1) / size * size;
     check_slot(family, argument, offset, record.arguments[i]);
-    slots_.push_back({offset, argument.type});
+    slots_.push_back({offset, argument.type, argument.alignment > 0 ? argument.alignment - 1 : 0U});
     offset += size;
   }
   bytes_ = std::max<std::size_t>(offset, record.kernarg_bytes);
@@ -52,7 +52,7 @@ void ArgumentLayout::pack(std::span<const ArgumentValue> values, Packed& packed)
   std::memset(packed.data(), 0, bytes_);
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const Slot& slot = slots_[i];
-    if (values[i].type() != slot.type) refuse(values);
+    if (!slot.takes(values[i])) refuse(values);
     const std::uint64_t bits = values[i].bits();
     if (kernels::argument_bytes(slot.type) == sizeof bits) {
       std::memcpy(packed.data() + slot.offset, &bits, sizeof bits);
@@ -67,7 +67,11 @@ void ArgumentLayout::refuse(std::span<const ArgumentValue> values) const {
     throw UserError(fmt::format("{} takes {} arguments, not {}", family_->name, slots_.size(), values.size()));
   }
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    if (values[i].type() == slots_[i].type) continue;
+    if (slots_[i].takes(values[i])) continue;
+    if (values[i].type() == slots_[i].type) {
+      throw UserError(fmt::format("{}: argument '{}' is address {:#x}, which must be a multiple of {}", family_->name,
+                                  family_->arguments[i].name, values[i].bits(), slots_[i].low_bits + 1));
+    }
     throw UserError(fmt::format("{}: argument '{}' takes {}, not {}", family_->name, family_->arguments[i].name,
                                 kernels::type_name(slots_[i].type), kernels::type_name(values[i].type())));
   }

@@ -57,13 +57,16 @@ class ArgumentLayout {
   std::size_t index(std::string_view name) const;
 
   /// Writes `values`, in the order of the argument list, to the first bytes() of `packed`. Throws UserError naming the
-  /// argument when there are too few or too many, or one has another type.
+  /// argument when there are too few or too many, or one has another type or is an address of too little alignment.
   void pack(std::span<const ArgumentValue> values, Packed& packed) const;
 
  private:
   struct Slot {
     std::uint32_t offset;
     kernels::ArgumentType type;
+    std::uint64_t low_bits;  ///< zero in its values: an address' alignment - 1
+
+    bool takes(const ArgumentValue& value) const { return value.type() == type && (value.bits() & low_bits) == 0; }
   };
   [[noreturn]] void refuse(std::span<const ArgumentValue> values) const;
 

@@ -27,7 +27,7 @@ TEST_CASE("Arguments are packed at the offsets of the code object, with zeros be
   const ArgumentLayout layout(kTiny, tiny_record());
   ArgumentLayout::Packed packed;
   packed.fill(std::byte{0xFF});
-  const int target = 0;
+  alignas(16) const int target = 0;
   const ArgumentValue values[] = {&target, std::int32_t{-7}, std::int64_t{1} << 40, 0.5F};
   layout.pack(values, packed);
   CHECK(layout.bytes() == 28);
@@ -73,6 +73,16 @@ TEST_CASE("Values of a wrong type or number are refused by name") {
                        Message("tests.tiny: argument 'count' takes int32, not int64"));
   const ArgumentValue few[] = {nullptr};
   CHECK_THROWS_MATCHES(layout.pack(few, packed), UserError, Message("tests.tiny takes 4 arguments, not 1"));
+}
+
+TEST_CASE("An address of too little alignment is refused with what it must be a multiple of") {
+  const ArgumentLayout layout(kTiny, tiny_record());
+  ArgumentLayout::Packed packed;
+  alignas(16) const char memory[16] = {};
+  const ArgumentValue values[] = {memory + 8, std::int32_t{1}, std::int64_t{1}, 0.5F};
+  CHECK_THROWS_MATCHES(layout.pack(values, packed), UserError,
+                       MessageMatches(ContainsSubstring("argument 'data' is address 0x") &&
+                                      ContainsSubstring("which must be a multiple of 16")));
 }
 
 }  // namespace

@@ -195,10 +195,11 @@ TEST_CASE("bf16: a tiny negative addend pulls the cdna3 sum down one step") {
   operands.a[0][0] = 1;
   operands.b[0] = 0x1p20F;
   operands.c[0] = -0x1p-60F;
-  CHECK(operands.run(MatrixModel::kCdna3)[0] == 0x1p20F);  // 2^-4 below, a tie to even
-  operands.a[0][1] = -0x1p-1F;
-  operands.b[1] = 0x1p-3F;  // the next step down
-  CHECK(operands.run(MatrixModel::kCdna3)[0] == 0x1p20F - 0x1p-4F * 2);
+  CHECK(operands.run(MatrixModel::kCdna3)[0] == 0x1p20F - 0x1p-4F);
+  CHECK(operands.run(MatrixModel::kFmaChain)[0] == 0x1p20F);
+  CHECK(operands.run(MatrixModel::kExact)[0] == 0x1p20F);
+  operands.c[0] = 0x1p-60F;
+  CHECK(operands.run(MatrixModel::kCdna3)[0] == 0x1p20F);
 }
 
 TEST_CASE("bf16: infinities and NaNs") {

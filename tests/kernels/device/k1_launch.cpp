@@ -13,14 +13,21 @@ kernels::BuildKey build_key(const K1Key& key) {
   return kernels::BuildKey::from_values(kernels::minimax_m3::kK1,
                                         {{"tokens", key.tokens},
                                          {"index_heads", key.index_heads},
+                                         {"index_own", key.index_own},
+                                         {"init_blocks", key.init_blocks},
+                                         {"local_blocks", key.local_blocks},
                                          {"page_stride", key.page_stride},
                                          {"kv_scale", static_cast<std::int64_t>(key.kv_scale)},
                                          {"eps", std::bit_cast<std::uint32_t>(key.eps)},
+                                         {"sm_scale", std::bit_cast<std::uint32_t>(key.sm_scale)},
+                                         {"signal", key.signal},
                                          {"saturate", key.saturate},
                                          {"page_base64", key.page_base64},
                                          {"weight_nt", key.weight_nt},
                                          {"timeline", key.timeline},
-                                         {"scorer", key.scorer}});
+                                         {"scorer", key.scorer},
+                                         {"flag_drain", key.flag_drain},
+                                         {"bounded", key.bounded}});
 }
 
 K1Case device_case(const K1Key& key, std::uint64_t seed) { return K1Case(key, device().arch(), seed); }

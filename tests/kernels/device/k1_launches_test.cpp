@@ -20,20 +20,38 @@ std::size_t argument_index(std::string_view name) {
   return static_cast<std::size_t>(std::ranges::find(arguments, name, &kernels::Argument::name) - std::begin(arguments));
 }
 
+/// Old tags and garbage everywhere but in the health words.
+void spoil_scratch(K1Case& a_case) {
+  namespace m3 = kernels::minimax_m3;
+  const auto bytes = a_case.of<std::uint8_t>("scratch");
+  std::ranges::fill(bytes, std::uint8_t{0xFF});
+  std::ranges::fill(bytes.subspan(m3::kScratchHealth, kernels::health_bytes(m3::kWorkgroups)), std::uint8_t{0});
+}
+
+void check_launch_after_launch(const K1Key& key, int launches) {
+  K1Case a_case = device_case(key);
+  spoil_scratch(a_case);
+  for (int i = 0; i < launches; ++i) {
+    K1Case next = device_case(key, static_cast<std::uint64_t>(i));
+    for (const auto* name : {"scratch", "iscore"}) {
+      kernels::reference::named(next.tensors, name) = kernels::reference::named(a_case.tensors, name);
+    }
+    next.set_launch(i / 3, i % 3);
+    next.check();
+    const auto after = launched(next);
+    INFO("launch " << i);
+    CHECK(disagreement(next, after) == "");
+    a_case.tensors = after;
+  }
+}
+
 }  // namespace
 
 TEST_CASE("20: Given one scratch, when step and layer move on, then no launch takes an older one's values", "[k1]") {
   constexpr int kLaunches = 12;
-  K1Case a_case = device_case({.tokens = 2});
-  std::ranges::fill(kernels::reference::named(a_case.tensors, "scratch").bytes, std::byte{0xFF});
-  for (int i = 0; i < kLaunches; ++i) {
-    K1Case next = device_case({.tokens = 2}, static_cast<std::uint64_t>(i));
-    kernels::reference::named(next.tensors, "scratch") = kernels::reference::named(a_case.tensors, "scratch");
-    next.set_launch(i / 3, i % 3);
-    const auto after = launched(next);
-    CHECK(disagreement(next, after) == "");
-    a_case.tensors = after;
-  }
+  check_launch_after_launch({.tokens = 2}, kLaunches);
+  check_launch_after_launch({.tokens = 3, .signal = true}, kLaunches);
+  check_launch_after_launch({.tokens = 4, .index_heads = 4, .index_own = 1, .signal = true}, kLaunches);
 }
 
 TEST_CASE("Given the same data twice, when K1 ran, then all bits are equal", "[k1]") {

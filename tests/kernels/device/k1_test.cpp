@@ -92,7 +92,7 @@ TEST_CASE("7, 9: Given slots and positions at every edge, when K1 ran, then only
     std::int64_t first_slot, second_slot, first_position, second_position;
   };
   K1Case probe = device_case({.tokens = 2, .page_stride = page_stride});
-  const auto last_slot = static_cast<std::int64_t>(probe.of<std::uint8_t>("index_cache").size() / 128 - 1);
+  const auto last_slot = kernels::minimax_m3::kInsertBlocks * 128 - 1;
   const auto last_position = static_cast<std::int64_t>(probe.of<std::uint16_t>("cos_sin").size() / 64 - 1);
   for (const Edge& edge : {Edge{-1, -1, 0, last_position}, Edge{0, 15, 1, 31}, Edge{16, 127, last_position, 0},
                            Edge{143, 128, 31, 1}, Edge{last_slot, -1, 0, 0}, Edge{33, 34, 7, 8}}) {

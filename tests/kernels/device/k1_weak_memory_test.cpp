@@ -33,16 +33,20 @@ class WeakMemory {
 
 TEST_CASE("Given weak memory, when K1 ran launch after launch on one scratch, then every output agrees", "[k1]") {
   if (!tests::device().emulated()) SKIP("a chip's memory is as weak as it is");
-  const int tokens = GENERATE(1, 2);
+  const kernels::minimax_m3::K1Key key =
+      GENERATE(kernels::minimax_m3::K1Key{.tokens = 1}, kernels::minimax_m3::K1Key{.tokens = 2, .signal = true},
+               kernels::minimax_m3::K1Key{.tokens = 4, .index_heads = 4, .index_own = 3, .signal = true});
   for (int seed = 1; seed <= kSeeds; ++seed) {
     const WeakMemory weak(seed);
-    kernels::minimax_m3::K1Case a_case = tests::device_case({.tokens = tokens}, static_cast<std::uint64_t>(seed));
+    kernels::minimax_m3::K1Case a_case = tests::device_case(key, static_cast<std::uint64_t>(seed));
     for (int i = 0; i < kLaunches; ++i) {
       a_case.set_launch(seed, i);
       const auto after = tests::launched(a_case);
-      INFO("tokens " << tokens << " seed " << seed << " launch " << i);
+      INFO("tokens " << key.tokens << " seed " << seed << " launch " << i);
       CHECK(tests::disagreement(a_case, after) == "");
-      kernels::reference::named(a_case.tensors, "scratch") = kernels::reference::named(after, "scratch");
+      for (const auto* name : {"scratch", "iscore"}) {
+        kernels::reference::named(a_case.tensors, name) = kernels::reference::named(after, name);
+      }
     }
   }
 }
