@@ -105,11 +105,11 @@ TEST_CASE("a wrong activation, scale, flag, score or health word fails its row")
     std::size_t byte;
     const char* row;
   };
-  const Wrong wrong[] = {{"scratch", 376832 + 2 * 6144, "x8"},        {"scratch", 573440 + 8 * 2, "x8"},
-                         {"scratch", 573440 + 8 * 2 + 4, "x8"},       {"scratch", 573568 + 8 * 59, "flags"},
-                         {"scratch", 576128 + 8 * 2 + 4, "flags"},    {"scratch", 475136, "scratch"},
-                         {"scratch", 376832 + 3 * 6144, "scratch"},   {"scratch", 573568 + 8 * 60, "scratch"},
-                         {"iscore", 8 * 3 + 2, "iscore"},             {"iscore", 8 * 3 + 4, "iscore"},
+  const Wrong wrong[] = {{"scratch", 376832 + 2 * 6144, "x8"},      {"scratch", 573440 + 8 * 2, "x8"},
+                         {"scratch", 573440 + 8 * 2 + 4, "x8"},     {"scratch", 573568 + 8 * 59, "flags"},
+                         {"scratch", 576128 + 8 * 2 + 4, "flags"},  {"scratch", 475136, "scratch"},
+                         {"scratch", 376832 + 3 * 6144, "scratch"}, {"scratch", 573568 + 8 * 60, "scratch"},
+                         {"iscore", 8 * 3 + 2, "iscore"},           {"iscore", 8 * 3 + 4, "iscore"},
                          {"iscore", 8 * (15 * 8192 + 77), "iscore"}};
   for (const Wrong& change : wrong) {
     std::vector<Tensor> after = right;

@@ -31,8 +31,9 @@ std::set<std::string> changed_regions(const K1Case& a_case) {
     const char* name;
     std::int64_t begin, end;
   };
-  constexpr Region kRegions[] = {{"qkv", 0, 376832},         {"x8", 376832, 475136},      {"health", 475136, 483360},
-                                 {"gap", 483360, 573440},    {"x8_scale", 573440, 573568}, {"heads_done", 573568, 576128},
+  constexpr Region kRegions[] = {{"qkv", 0, 376832},           {"x8", 376832, 475136},
+                                 {"health", 475136, 483360},   {"gap", 483360, 573440},
+                                 {"x8_scale", 573440, 573568}, {"heads_done", 573568, 576128},
                                  {"rows_done", 576128, 576256}};
   const auto after = a_case.expected();
   const auto& before_bytes = reference::named(a_case.tensors, "scratch").bytes;
@@ -106,17 +107,18 @@ TEST_CASE("one weight meets one activation in its row alone, for both head count
     bool short_step;  // whether a step without long requests projects that row
   };
   constexpr int kOwn = 1;
-  const Place places[] = {{1, 0, true},    {1, 15, true},    {1, 16, true},    {1, 2047, true},  {1, 2048, true},
-                          {1, 2175, true}, {1, 2176, true},  {1, 2304, true},  {1, 2559, true},  {4, 0, true},
-                          {4, 2303, true}, {4, 2304, false}, {4, 2432, true},  {4, 2559, true},  {4, 2560, false},
-                          {4, 2815, false}, {4, 2816, true}, {4, 2943, true}};
+  const Place places[] = {{1, 0, true},     {1, 15, true},    {1, 16, true},   {1, 2047, true}, {1, 2048, true},
+                          {1, 2175, true},  {1, 2176, true},  {1, 2304, true}, {1, 2559, true}, {4, 0, true},
+                          {4, 2303, true},  {4, 2304, false}, {4, 2432, true}, {4, 2559, true}, {4, 2560, false},
+                          {4, 2815, false}, {4, 2816, true},  {4, 2943, true}};
   const std::size_t inputs[] = {0, 15, 16, 31, 32, 63, 64, 767, 768, 6143};
   std::size_t turn = 0;
   for (const Place& place : places) {
     const std::size_t k = inputs[turn++ % std::size(inputs)];
     for (const bool long_step : {false, true}) {
       if (place.heads == 1 && long_step) continue;
-      K1Case a_case({.tokens = 3, .index_heads = place.heads, .index_own = place.heads == 1 ? 0 : kOwn, .scorer = false});
+      K1Case a_case(
+          {.tokens = 3, .index_heads = place.heads, .index_own = place.heads == 1 ? 0 : kOwn, .scorer = false});
       a_case.set_requests({.lengths = {long_step ? 300 * 128 : 5, 7}});
       a_case.clear_weights();
       for (int token = 0; token < 3; ++token) a_case.clear_row(token);
@@ -169,13 +171,15 @@ TEST_CASE("the own index query and the index key come from their heads, wherever
     const auto normed = [&](int head, const char* gamma) {
       double squares = 0;
       for (int d = 0; d < kHeadDim; ++d) squares += std::pow(qkv_value(after, 0, head * kHeadDim + d), 2);
-      return qkv_value(after, 0, head * kHeadDim + 100) / std::sqrt(squares / 128 + 1e-6) * (1 + a_case.get(gamma, 100));
+      return qkv_value(after, 0, head * kHeadDim + 100) / std::sqrt(squares / 128 + 1e-6) *
+             (1 + a_case.get(gamma, 100));
     };
     const double q = normed(18 + own, "g_iq");
     CHECK(std::fabs(reference::bf16_value(elements<BFloat16Bits>(after, "iq_out")[100]) - q) <= std::fabs(q) / 200);
     const auto slot = static_cast<std::size_t>(elements<std::int64_t>(a_case.tensors, "slot_mapping")[0]);
     const double k = normed(22, "g_ik");
-    const float byte = reference::fp8_value(Fp8Format::kOcp, elements<std::uint8_t>(after, "index_cache")[128 * slot + 100]);
+    const float byte =
+        reference::fp8_value(Fp8Format::kOcp, elements<std::uint8_t>(after, "index_cache")[128 * slot + 100]);
     CHECK(std::fabs(byte - k) <= std::fabs(k) / 14 + 0x1p-9);
   }
 }

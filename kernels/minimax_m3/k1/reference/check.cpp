@@ -190,7 +190,8 @@ void check_inserted_keys(const K1Key& key, const Tensors& tensors) {
   for (const ScoredBlocks& request : scored_blocks(key, tensors)) {
     for (std::int64_t i = 0; i < request.blocks; ++i) {
       const std::int64_t block = request.block(i);
-      const auto found = inserted.find(table[static_cast<std::size_t>(request.last_row * scalar(tensors, "bt_width") + block)]);
+      const auto found =
+          inserted.find(table[static_cast<std::size_t>(request.last_row * scalar(tensors, "bt_width") + block)]);
       if (found == inserted.end()) continue;
       if (waits_for_new_keys(key, block, visible_keys(lengths[static_cast<std::size_t>(request.last_row)]))) continue;
       refuse("slot_mapping", "slot {} lies in block {} of row {}, which is scored without waiting for its new key",

@@ -137,8 +137,7 @@ class Comparer {
     std::size_t wrong = 0;
     for (const Region& region : unwritten()) {
       bytes += static_cast<std::size_t>(region.end - region.begin);
-      wrong +=
-          unequal(part<std::uint8_t>(expected_, "scratch", region), part<std::uint8_t>(after_, "scratch", region));
+      wrong += unequal(part<std::uint8_t>(expected_, "scratch", region), part<std::uint8_t>(after_, "scratch", region));
     }
     row("scratch", bytes, wrong, {});
   }

@@ -32,10 +32,7 @@ using reference::elements;
 }  // namespace
 
 K1Case::K1Case(const K1Key& case_key, std::string_view case_arch, std::uint64_t case_seed)
-    : key(case_key),
-      arch(case_arch),
-      seed(case_seed),
-      tensors(generate_tensors(case_key, case_arch, case_seed)) {}
+    : key(case_key), arch(case_arch), seed(case_seed), tensors(generate_tensors(case_key, case_arch, case_seed)) {}
 
 void K1Case::set(std::string_view name, std::size_t index, float value) {
   switch (reference::named(tensors, name).dtype) {
@@ -107,9 +104,7 @@ void K1Case::make_order_sensitive(std::uint64_t order_seed) {
   }
 }
 
-void K1Case::set_requests(const Requests& requests) {
-  minimax_m3::set_requests(key, arch, seed, requests, tensors);
-}
+void K1Case::set_requests(const Requests& requests) { minimax_m3::set_requests(key, arch, seed, requests, tensors); }
 
 std::span<std::uint8_t> K1Case::index_key(int row, std::int64_t number) {
   const std::int64_t width = of<std::int32_t>("bt_width")[0];

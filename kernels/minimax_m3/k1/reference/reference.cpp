@@ -75,7 +75,8 @@ class Run {
       const std::vector<float> values =
           project(weight, read<float>("s_qkv").subspan(first, count), tokens, chip_.format, model_);
       for (std::size_t i = 0; i < values.size(); ++i) {
-        put(kScratchQkv, static_cast<std::int64_t>(i / count) * pitch + range.first + static_cast<std::int64_t>(i % count),
+        put(kScratchQkv,
+            static_cast<std::int64_t>(i / count) * pitch + range.first + static_cast<std::int64_t>(i % count),
             values[i]);
       }
     }
@@ -126,9 +127,8 @@ class Run {
     insert(place,
            k_cache_row(rotated(token, kKTask, "g_k"), key_.kv_scale, read<float>("k_scale")[0], key_.saturate, chip_),
            "k_cache", "k_scale", k_cache_byte);
-    insert(place,
-           v_cache_row(head(token, kVTask), key_.kv_scale, read<float>("v_scale")[0], key_.saturate, chip_), "v_cache",
-           "v_scale", v_cache_byte);
+    insert(place, v_cache_row(head(token, kVTask), key_.kv_scale, read<float>("v_scale")[0], key_.saturate, chip_),
+           "v_cache", "v_scale", v_cache_byte);
     insert(place, index_cache_row(rotated(token, index_k_head(key_.index_heads), "g_ik"), key_.saturate, chip_),
            "index_cache", {}, index_cache_byte);
   }

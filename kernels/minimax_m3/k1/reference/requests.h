@@ -10,9 +10,9 @@ namespace monojit::kernels::minimax_m3 {
 
 /// The requests that the rows of a step belong to.
 struct Requests {
-  int q_len = 1;                      ///< rows of each
-  std::vector<std::int64_t> lengths = {};  ///< keys of each, those of this step included; 0: padding. Fewer than there are
-                                      ///< requests: from the first one again
+  int q_len = 1;                           ///< rows of each
+  std::vector<std::int64_t> lengths = {};  ///< keys of each, those of this step included; 0: padding. Fewer than there
+                                           ///< are requests: from the first one again
 };
 
 /// Blocks that the caches of K and V hold: enough for the new keys. The index cache has more.

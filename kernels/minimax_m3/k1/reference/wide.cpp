@@ -99,8 +99,7 @@ class Checker {
         return reference::round_bf16((static_cast<float>(y) * activation_scale) * row_scale);
       };
       const double slack = kProjectionBound * dots[i].magnitude;
-      const float stored =
-          projected(after_, static_cast<int>(i / count), range.first + static_cast<int>(i % count));
+      const float stored = projected(after_, static_cast<int>(i / count), range.first + static_cast<int>(i % count));
       result_.qkv.add(stored, dots[i].sum * activation_scale * row_scale, rounded(dots[i].sum - slack),
                       rounded(dots[i].sum + slack));
     }
@@ -130,8 +129,8 @@ class Checker {
       const std::size_t first = (token * kQHeads + static_cast<std::size_t>(task)) * kHeadDim;
       query(rotated(token, task, "g_q"), after<BFloat16Bits>("q_out").subspan(first, kHeadDim), result_.q_out);
     }
-    query(rotated(token, index_q_head(key_.index_own), "g_iq"), after<BFloat16Bits>("iq_out").subspan(token * kHeadDim, kHeadDim),
-          result_.iq_out);
+    query(rotated(token, index_q_head(key_.index_own), "g_iq"),
+          after<BFloat16Bits>("iq_out").subspan(token * kHeadDim, kHeadDim), result_.iq_out);
     const auto slot = static_cast<std::int32_t>(before<std::int64_t>("slot_mapping")[token]);
     if (slot < 0) return;
     const CachePlace place = cache_place(slot, key_.page_stride);
@@ -141,8 +140,8 @@ class Checker {
     const WideHead v = exact_head(head(token, kVTask));
     const float v_scale = scale(v, "v_scale", place, result_.v_scale);
     insert(v, v_scale, "v_cache", place, v_cache_byte, std::identity{}, result_.v_cache);
-    insert(rotated(token, index_k_head(key_.index_heads), "g_ik"), 1, "index_cache", place, index_cache_byte, reference::round_bf16,
-           result_.index_cache);
+    insert(rotated(token, index_k_head(key_.index_heads), "g_ik"), 1, "index_cache", place, index_cache_byte,
+           reference::round_bf16, result_.index_cache);
   }
 
   /// Checks the stored scale and returns it: the bytes are judged by it.
