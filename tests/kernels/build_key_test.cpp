@@ -15,8 +15,9 @@ namespace {
 using minimax_m3::kK1;
 
 constexpr std::string_view kOneToken =
-    "minimax_m3.k1{tokens=1,index_heads=1,page_stride=16,kv_scale=per_token,eps=1e-06,saturate=1,page_base64=1,"
-    "weight_nt=0,timeline=0,scorer=0}";
+    "minimax_m3.k1{tokens=1,index_heads=1,index_own=0,init_blocks=0,local_blocks=1,page_stride=16,kv_scale=per_token,"
+    "eps=1e-06,sm_scale=0.088388346,signal=0,saturate=1,page_base64=1,weight_nt=0,timeline=0,scorer=1,flag_drain=1,"
+    "bounded=1}";
 
 /// A legal value of the field other than `value`; none when it takes only one.
 std::optional<std::int64_t> another_value(const Field& field, std::int64_t value) {
@@ -101,14 +102,21 @@ TEST_CASE("The canonical bytes are each field's name, a zero and eight little-en
   CHECK(hex(BuildKey::parse("minimax_m3.k1{tokens=2,kv_scale=static_one}").bytes()) ==
         "746f6b656e73000200000000000000"            // tokens
         "696e6465785f6865616473000100000000000000"  // index_heads
+        "696e6465785f6f776e000000000000000000"      // index_own
+        "696e69745f626c6f636b73000000000000000000"  // init_blocks
+        "6c6f63616c5f626c6f636b73000100000000000000"  // local_blocks
         "706167655f737472696465001000000000000000"  // page_stride
         "6b765f7363616c65000100000000000000"        // kv_scale
         "65707300bd37863500000000"                  // eps
+        "736d5f7363616c6500f304b53d00000000"        // sm_scale
+        "7369676e616c000000000000000000"            // signal
         "7361747572617465000100000000000000"        // saturate
         "706167655f626173653634000100000000000000"  // page_base64
         "7765696768745f6e74000000000000000000"      // weight_nt
         "74696d656c696e65000000000000000000"        // timeline
-        "73636f726572000000000000000000");          // scorer
+        "73636f726572000100000000000000"            // scorer
+        "666c61675f647261696e000100000000000000"    // flag_drain
+        "626f756e646564000100000000000000");        // bounded
 }
 
 TEST_CASE("Every field in turn changes text, bytes and symbol") {
@@ -131,7 +139,7 @@ TEST_CASE("Every field in turn changes text, bytes and symbol") {
 
 TEST_CASE("A symbol is a C identifier: the family's stem and a digest that stays the same") {
   const std::string symbol = BuildKey::parse("minimax_m3.k1{tokens=1}").symbol();
-  CHECK(symbol == "minimax_m3_k1_3b587fb13f7f3ed0");
+  CHECK(symbol == "minimax_m3_k1_3ce9cac803f9c7ce");
 }
 
 TEST_CASE("The typed key holds the values of the fields") {

@@ -14,7 +14,8 @@ using namespace monojit;
 using kernels::BuildKey;
 using Values = std::map<std::string, std::int64_t, std::less<>>;
 
-const std::vector<std::string> kBaseKeys = {"minimax_m3.k1{tokens=1}", "example.row_norm{rows=4,hidden=1024}"};
+const std::vector<std::string> kBaseKeys = {"minimax_m3.k1{tokens=3,index_heads=4,index_own=1,signal=1}",
+                                            "example.row_norm{rows=4,hidden=1024}"};
 
 Values values_of(const BuildKey& key) {
   Values values;
@@ -39,7 +40,7 @@ std::string ir_of(const BuildKey& key, std::string_view arch) {
 std::vector<std::int64_t> other_values(const kernels::Field& field, std::int64_t value) {
   switch (field.kind) {
     case kernels::FieldKind::kFloat32:
-      return {value + 1};
+      return {value + 8};  // a neighbour may round to the same product with a constant
     case kernels::FieldKind::kChoice: {
       std::vector<std::int64_t> others;
       for (const kernels::Choice& choice : field.choices) {

@@ -26,20 +26,19 @@ std::string parse_error(std::string_view text) {
 }
 
 TEST_CASE("A value out of range names the field, the value and the range") {
-  CHECK(parse_error("minimax_m3.k1{tokens=0}") == "minimax_m3.k1: tokens = 0 is out of range 1..2");
-  CHECK(parse_error("minimax_m3.k1{tokens=17}") == "minimax_m3.k1: tokens = 17 is out of range 1..2");
-  CHECK(parse_error("minimax_m3.k1{tokens=-1}") == "minimax_m3.k1: tokens = -1 is out of range 1..2");
+  CHECK(parse_error("minimax_m3.k1{tokens=0}") == "minimax_m3.k1: tokens = 0 is out of range 1..16");
+  CHECK(parse_error("minimax_m3.k1{tokens=17}") == "minimax_m3.k1: tokens = 17 is out of range 1..16");
+  CHECK(parse_error("minimax_m3.k1{tokens=-1}") == "minimax_m3.k1: tokens = -1 is out of range 1..16");
   CHECK(parse_error("minimax_m3.k1{tokens=99999999999999999999}") ==
-        "minimax_m3.k1: tokens = 99999999999999999999 is out of range 1..2");
-  CHECK(parse_error("minimax_m3.k1{tokens=1,scorer=1}") ==
-        "minimax_m3.k1: scorer = 1 is out of range: it can only be 0");
+        "minimax_m3.k1: tokens = 99999999999999999999 is out of range 1..16");
+  CHECK(parse_error("minimax_m3.k1{tokens=1,scorer=2}") == "minimax_m3.k1: scorer = 2 is out of range 0..1");
 }
 
 TEST_CASE("A value of the wrong kind says what the field takes") {
   CHECK(parse_error("minimax_m3.k1{tokens=two}") ==
-        "minimax_m3.k1: tokens = 'two' is not a whole number; it takes 1..2");
+        "minimax_m3.k1: tokens = 'two' is not a whole number; it takes 1..16");
   CHECK(parse_error("minimax_m3.k1{tokens=1.5}") ==
-        "minimax_m3.k1: tokens = '1.5' is not a whole number; it takes 1..2");
+        "minimax_m3.k1: tokens = '1.5' is not a whole number; it takes 1..16");
   CHECK(parse_error("minimax_m3.k1{tokens=1,page_stride=12}") ==
         "minimax_m3.k1: page_stride = '12' is not one of 8 or 16");
   CHECK(parse_error("minimax_m3.k1{tokens=1,kv_scale=none}") ==
@@ -52,13 +51,14 @@ TEST_CASE("A value of the wrong kind says what the field takes") {
 
 TEST_CASE("An unknown field lists the fields there are") {
   CHECK(parse_error("minimax_m3.k1{tokens=1,foo=3}") ==
-        "minimax_m3.k1: unknown field 'foo'; fields are tokens, index_heads, page_stride, kv_scale, eps, saturate, "
-        "page_base64, weight_nt, timeline, scorer");
+        "minimax_m3.k1: unknown field 'foo'; fields are tokens, index_heads, index_own, init_blocks, local_blocks, "
+        "page_stride, kv_scale, eps, sm_scale, signal, saturate, page_base64, weight_nt, timeline, scorer, flag_drain, "
+        "bounded");
 }
 
 TEST_CASE("A missing field says what to give") {
   const std::string expected =
-      "minimax_m3.k1: field 'tokens' is missing: give tokens=1..2 (rows of the decode batch (S))";
+      "minimax_m3.k1: field 'tokens' is missing: give tokens=1..16 (rows of the decode batch (S))";
   CHECK(parse_error("minimax_m3.k1{index_heads=1}") == expected);
   CHECK(parse_error("minimax_m3.k1{}") == expected);
   CHECK(parse_error("minimax_m3.k1") == expected);
@@ -99,7 +99,7 @@ TEST_CASE("Values by name are refused with the same words as text") {
   const auto error = [](const std::map<std::string, std::int64_t, std::less<>>& values) {
     return message_of([&] { BuildKey::from_values(kK1, values); });
   };
-  CHECK(error({{"tokens", 3}}) == "minimax_m3.k1: tokens = 3 is out of range 1..2");
+  CHECK(error({{"tokens", 17}}) == "minimax_m3.k1: tokens = 17 is out of range 1..16");
   CHECK(error({{"tokens", 1}, {"kv_scale", 3}}) ==
         "minimax_m3.k1: kv_scale = 3 is not one of per_token, static_one or scalar_read");
   CHECK(error({{"tokens", 1}, {"eps", 0x7F800000}}) == "minimax_m3.k1: eps = inf is out of range 0..1");
@@ -120,6 +120,13 @@ TEST_CASE("K1 builds for gfx950 and gfx942 and is refused for any other arch") {
   CHECK(message_of([&] { validate(key, "gfx90a"); }) ==
         key.text() + " can't be built for gfx90a: arch must be gfx950 or gfx942");
   CHECK(message_of([&] { validate(key, ""); }) == key.text() + " can't be built for '': arch must be gfx950 or gfx942");
+}
+
+TEST_CASE("K1's fields that contradict each other are refused, all reasons at once") {
+  const BuildKey key = BuildKey::parse("minimax_m3.k1{tokens=1,index_own=2,init_blocks=9,local_blocks=8}");
+  CHECK(message_of([&] { validate(key, "gfx950"); }) ==
+        key.text() + " can't be built for gfx950: index_own=2 must be below index_heads=1; init_blocks=9 and "
+                     "local_blocks=8 are more than the 16 blocks that are selected");
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ void Activations::read_x8() {
                                             .offset = chunk * kChunk,
                                             .policy = CachePolicy::kDevice});
   }
+  sched_barrier();  // all in flight before the first is used
 }
 
 Float32 Activations::scale(const Int32& token) const {

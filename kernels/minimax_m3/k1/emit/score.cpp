@@ -100,6 +100,7 @@ void score_block(Context& k, const Uniform<Int32>& row, const Uniform<Int32>& bl
                  const BlockWalk& walk) {
   std::vector<RawTile> raw;
   for (int tile = 0; tile < kTiles; ++tile) raw.push_back(load_key_tile(k, page, tile));
+  sched_barrier();  // all in flight before the first is used
   std::vector<KeyOperand> keys;
   for (const RawTile& tile : raw) keys.push_back(key_operand(tile));
   for (int pass = 0; pass < walk.passes; ++pass) {
