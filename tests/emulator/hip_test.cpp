@@ -63,6 +63,30 @@ TEST_CASE("a faulting kernel makes synchronisation fail, with the text, until a 
 
   void* buffer = nullptr;
   REQUIRE(hipMalloc(&buffer, 256) == hipSuccess);
+  std::uint32_t word = 0;
+  REQUIRE(hipMemset(buffer, 5, 256) == hipSuccess);  // it was told: copies and fills work again
+  CHECK(hipMemcpy(&word, buffer, sizeof word, hipMemcpyDeviceToHost) == hipSuccess);
+  CHECK(word == 0x05050505);
+  CHECK(hipDeviceSynchronize() == hipErrorIllegalAddress);
+  void* good[] = {&buffer, &buffer, &factor};
+  REQUIRE(hipModuleLaunchKernel(loaded.function(), 1, 1, 1, 64, 1, 1, 0, nullptr, good, nullptr) == hipSuccess);
+  CHECK(hipDeviceSynchronize() == hipSuccess);
+  CHECK(hipFree(buffer) == hipSuccess);
+}
+
+TEST_CASE("a copy is told of a failure that nobody was told of, and is not done") {
+  LoadedKernel loaded(scale_kernel());
+  std::uint64_t null = 0, factor = 1;
+  void* pointers[] = {&null, &null, &factor};
+  void* buffer = nullptr;
+  REQUIRE(hipMalloc(&buffer, 256) == hipSuccess);
+  REQUIRE(hipMemset(buffer, 5, 256) == hipSuccess);
+  REQUIRE(hipModuleLaunchKernel(loaded.function(), 1, 1, 1, 64, 1, 1, 0, nullptr, pointers, nullptr) == hipSuccess);
+  std::uint32_t word = 0;
+  CHECK(hipMemcpy(&word, buffer, sizeof word, hipMemcpyDeviceToHost) == hipErrorIllegalAddress);
+  CHECK(word == 0);
+  CHECK(hipMemcpy(&word, buffer, sizeof word, hipMemcpyDeviceToHost) == hipSuccess);
+  CHECK(word == 0x05050505);
   void* good[] = {&buffer, &buffer, &factor};
   REQUIRE(hipModuleLaunchKernel(loaded.function(), 1, 1, 1, 64, 1, 1, 0, nullptr, good, nullptr) == hipSuccess);
   CHECK(hipDeviceSynchronize() == hipSuccess);

@@ -97,7 +97,10 @@ void add_bench(CLI::App& app) {
       .add_option("FILTER", options->filter, "regular expression: the benchmarks whose names it matches (default: all)")
       ->check(not_empty());
   command.add_flag("--json", options->json, "print JSON");
-  command.callback([options] { bench(*options); });
+  add_bench_builds(command);
+  command.callback([options, &command] {
+    if (command.get_subcommands().empty()) bench(*options);
+  });
 }
 
 }  // namespace monojit::tools

@@ -58,7 +58,7 @@ std::shared_ptr<QueuedWork> Engine::queue(Operation operation) {
   work->operation = std::move(operation);
   work->ticket = std::make_shared<Ticket>();
   const Lock lock(mutex_);
-  work->number = next_number_++;
+  work->number = work->ticket->number_ = next_number_++;
   submitted_ = Clock::now();
   devices_[work->operation.device].unfinished.insert(work->number);
   work->missing = 1;  // begin_if_ready()
@@ -300,6 +300,17 @@ bool Engine::query(u32 device, const TicketPtr& ticket) {
 void Engine::check(u32 device) {
   const Lock lock(mutex_);
   throw_failure(device);
+}
+
+void Engine::check_untold(u32 device) {
+  const Lock lock(mutex_);
+  if (devices_[device].accepts_from == ~u64{0}) throw_failure(device);
+}
+
+void Engine::wait_for_call(u32 device, const TicketPtr& ticket) {
+  Lock lock(mutex_);
+  wait_until(lock, [&] { return ticket->done(); });
+  if (ticket->number_ < devices_[device].accepts_from) throw_failure(device);
 }
 
 void Engine::while_paused(const std::function<void()>& body) {

@@ -55,6 +55,10 @@ class Engine : private OutsideWorld {
   /// Throws the failure of the device's earlier work. From then on it counts as reported: the device takes work again,
   /// and the next launch that succeeds clears it. Work submitted before the report is dropped.
   void check(u32 device);
+  /// Throws the failure of the device's earlier work if nobody has been told of it, as check() does.
+  void check_untold(u32 device);
+  /// Until the work of a synchronous call has ended. Throws if it failed or was dropped: the device's failure.
+  void wait_for_call(u32 device, const TicketPtr& ticket);
   /// Runs `body` while no kernel does. Not from the engine's own threads.
   void while_paused(const std::function<void()>& body);
 

@@ -24,6 +24,7 @@ class Ticket {
   friend class Engine;
   std::atomic<bool> done_{false};
   double seconds_ = 0;
+  std::uint64_t number_ = 0;                             ///< of the work, in the order of submission
   std::vector<std::shared_ptr<QueuedWork>> dependents_;  ///< what waits for it; the engine's lock guards them
 };
 using TicketPtr = std::shared_ptr<Ticket>;

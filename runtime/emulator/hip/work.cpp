@@ -176,9 +176,9 @@ void submit_and_wait(const char* call, hipStream_t handle, Work work) {
   Captures::get().forbid(call);
   ihipStream_t& stream = runtime.streams().resolve(handle);
   Captures::get().forbid_on(stream, call);
-  runtime.engine().check(stream.device);
-  runtime.engine().wait(stream.device,
-                        runtime.streams().enqueue(stream, operation_of(work, stream.device, stream.priority)));
+  runtime.engine().check_untold(stream.device);
+  runtime.engine().wait_for_call(stream.device,
+                                 runtime.streams().enqueue(stream, operation_of(work, stream.device, stream.priority)));
 }
 
 }  // namespace monojit::emulator

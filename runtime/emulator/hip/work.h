@@ -111,7 +111,8 @@ void check_stream(const Work& work, const ihipStream_t& stream);
 /// checked it.
 void submit(hipStream_t stream, Work work);
 
-/// Does what synchronous calls do: refused while a capture forbids it, waited for. Throws the device's failure.
+/// Does what synchronous calls do: refused while a capture forbids it, waited for. Throws the device's failure
+/// if nobody has been told of it: behind that, copies work, so that the host can read what a kernel left.
 void submit_and_wait(const char* call, hipStream_t stream, Work work);
 
 }  // namespace monojit::emulator
