@@ -47,6 +47,13 @@ std::size_t argument_index(std::string_view name) {
 
 }  // namespace
 
+TEST_CASE("3: Given keys whose products cancel, when K1 ran, then its order of summation is the specified one",
+          "[k1][model]") {
+  K1Case shared = step({.tokens = 2, .index_heads = 4, .index_own = 1}, {.lengths = {300 * 128, 60 * 128}});
+  shared.make_score_order_sensitive(1);
+  check_step(shared);
+}
+
 TEST_CASE("14: Given index keys and queries beyond both ends of FP8, when K1 ran, then bytes and scores agree",
           "[k1]") {
   K1Case large = step({.tokens = 3}, {.lengths = {2049, 2200, 70}});

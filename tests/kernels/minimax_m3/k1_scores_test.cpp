@@ -189,6 +189,70 @@ TEST_CASE("pages are found through the table, whichever block they are") {
   CHECK(score(a_case.expected(), 0, 6) == of_block_5);
 }
 
+/// Scores of order-sensitive keys, with dim d moved to where source(d) stood.
+class OrderSensitive {
+ public:
+  OrderSensitive() : case_({.tokens = 1}) {
+    case_.set_requests({.lengths = {kBlocks * 128}});
+    case_.make_score_order_sensitive(kSeed);
+    const auto after = case_.expected();
+    const auto own = elements<BFloat16Bits>(after, "iq_out");
+    query_.dims.assign(own.begin(), own.end());
+    query_.keys = kBlocks * 128;
+  }
+
+  const IndexQuery& query() const { return query_; }
+
+  std::vector<float> run(MatrixModel model, int (*source)(int)) const {
+    IndexQuery query = query_;
+    for (int d = 0; d < kHeadDim; ++d) query.dims[d] = query_.dims[source(d)];
+    BlockScorer scorer(std::span(&query, 1), chip_rules("gfx950"), model);
+    const auto keys = elements<std::uint8_t>(case_.tensors, "index_cache");
+    std::vector<float> scores;
+    for (std::int64_t block = 0; block < kBlocks; ++block) {
+      std::vector<std::uint8_t> moved(std::size_t{kBlock} * kHeadDim);
+      for (std::size_t i = 0; i < moved.size(); ++i) {
+        const std::size_t key = i / kHeadDim * kHeadDim;
+        moved[i] = keys[static_cast<std::size_t>(block) * moved.size() + key + source(static_cast<int>(i - key))];
+      }
+      scores.push_back(scorer.maxima(moved, block)[0]);
+    }
+    return scores;
+  }
+
+ private:
+  static constexpr std::uint64_t kSeed = 3;
+  static constexpr std::int64_t kBlocks = 60;
+  K1Case case_;
+  IndexQuery query_;
+};
+
+double changed(const std::vector<float>& a, const std::vector<float>& b) {
+  std::size_t differing = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) differing += a[i] != b[i];
+  return static_cast<double>(differing) / static_cast<double>(a.size());
+}
+
+constexpr double kExchangeShare = 0.1;
+
+TEST_CASE("order-sensitive keys tell orders of the scores' sums and the matrix models apart") {
+  const OrderSensitive data;
+  for (const BFloat16Bits dim : data.query().dims) CHECK(dim == data.query().dims[0]);
+  const auto same = [](int d) { return d; };
+  const auto exchanged_chunks = [](int d) { return d / 32 == 1 || d / 32 == 2 ? 96 - d / 32 * 32 + d % 32 : d; };
+  const auto exchanged_parts = [](int d) { return d ^ 8; };
+  for (const MatrixModel model : kModels) {
+    const auto right = data.run(model, same);
+    CHECK(changed(right, data.run(model, exchanged_chunks)) >= kExchangeShare);
+    // An MFMA of the exact model has no order inside.
+    const double parts = changed(right, data.run(model, exchanged_parts));
+    CHECK((model == MatrixModel::kExact ? parts == 0 : parts >= kExchangeShare));
+  }
+  const auto cdna3 = data.run(MatrixModel::kCdna3, same);
+  CHECK(changed(cdna3, data.run(MatrixModel::kFmaChain, same)) >= kExchangeShare);
+  CHECK(changed(cdna3, data.run(MatrixModel::kExact, same)) >= kExchangeShare);
+}
+
 TEST_CASE("gfx942 chains two MFMAs of 16 where gfx950 has one of 32") {
   const auto exact_score = [](const char* arch, bool early) {
     // c reaches 1 in the first part; 2^-24 twice in one instruction is a carry, in two it is lost both times.

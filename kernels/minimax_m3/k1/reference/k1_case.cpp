@@ -104,6 +104,34 @@ void K1Case::make_order_sensitive(std::uint64_t order_seed) {
   }
 }
 
+void K1Case::make_score_order_sensitive(std::uint64_t order_seed) {
+  constexpr std::size_t kGroupDims = 8;  // of one sign
+  constexpr std::uint8_t kLargest = 0x7E;
+  constexpr std::uint64_t kSmallCodes = 0x30;
+  reference::Random random(order_seed, 1);
+  const auto weight = of<std::uint8_t>("w_qkv");
+  const int first_row = index_q_head(0) * kHeadDim;
+  for (int n = first_row + 1; n < index_k_head(key.index_heads) * kHeadDim; ++n) {
+    for (int k = 0; k < kHidden; ++k) weight[weight_byte(n, k)] = weight[weight_byte(first_row, k)];
+    set("s_qkv", static_cast<std::size_t>(n), get("s_qkv", static_cast<std::size_t>(first_row)));
+  }
+  fill("g_iq", 39.0F / 128);                            // 1 + g needs all bits of a bf16
+  std::ranges::fill(of<std::int64_t>("positions"), 0);  // not rotated
+  const auto keys = of<std::uint8_t>("index_cache");
+  std::array<bool, kHeadDim / kGroupDims> down{};
+  std::fill_n(down.begin(), down.size() / 2, true);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::size_t d = i % kHeadDim;
+    for (std::size_t left = d == 0 ? down.size() : 1; left > 1; --left) {
+      std::swap(down[left - 1], down[random.below(left)]);
+    }
+    const bool large = std::popcount(d) % 2 != 0;  // one of each two neighbours
+    const std::uint64_t code = large ? kLargest : 1 + random.below(kSmallCodes);
+    const bool minus = large ? down[d / kGroupDims] : random.below(2) != 0;
+    keys[i] = static_cast<std::uint8_t>(code | (minus ? 0x80U : 0U));
+  }
+}
+
 void K1Case::set_requests(const Requests& requests) { minimax_m3::set_requests(key, arch, seed, requests, tensors); }
 
 std::span<std::uint8_t> K1Case::index_key(int row, std::int64_t number) {

@@ -49,6 +49,10 @@ struct K1Case {
   /// +-448: what is left tells in which order waves, chunks and halves were summed (specification §16.2, case 3).
   void make_order_sensitive(std::uint64_t order_seed);
 
+  /// The same for the scores: index queries of one value in all dims, keys of large values that cancel and small ones
+  /// that get lost in them on the way. What is left tells in which order chunks and lanes' parts were summed.
+  void make_score_order_sensitive(std::uint64_t order_seed);
+
   /// The requests of the step, with all that follows from them (kernels/minimax_m3/k1/reference/requests.h).
   void set_requests(const Requests& requests);
   /// Key `key` of row `row` in the index cache: 128 bytes, wherever its block lies.
