@@ -175,9 +175,16 @@ SwappedValues permlane_swap(Op op, llvm::Value* first, llvm::Value* second, Loc 
   return {join(a, first->getType(), loc), join(b, second->getType(), loc)};
 }
 
-SwappedValues exchange(llvm::Value* value, int distance, Loc loc) {
+SwappedValues exchange(llvm::Value* value, int distance, bool repeats, Loc loc) {
+  check_distance(distance, loc);
   if (has_swap(distance, loc)) return permlane_swap(swap_of(distance), value, value, loc);
-  return {value, lane_xor(value, distance, loc)};
+  if (distance != 4 || !repeats) return {value, lane_xor(value, distance, loc)};
+  // Four lanes below, around the row of 16: lane xor 4, or the one 8 lanes from it.
+  constexpr int kAll = 0xF;
+  llvm::Value* other = by_dwords(value, "reduce", loc, [&](llvm::Value* dword) {
+    return dpp_dword(dword, dword, DppControl::row_ror(4).value, kAll, kAll, true, loc);
+  });
+  return {value, other};
 }
 
 }  // namespace detail

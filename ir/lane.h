@@ -22,8 +22,9 @@ struct SwappedValues {
   llvm::Value* second;
 };
 SwappedValues permlane_swap(Op op, llvm::Value* first, llvm::Value* second, Loc loc);
-/// `value` of this lane and of lane xor `distance`; which comes first differs by chip and distance.
-SwappedValues exchange(llvm::Value* value, int distance, Loc loc);
+/// `value` of this lane and of lane xor `distance`; which comes first differs by chip and distance. `repeats`: lanes xor
+/// 2 distance hold the same value already, which makes distance 4 cheaper.
+SwappedValues exchange(llvm::Value* value, int distance, bool repeats, Loc loc);
 }  // namespace detail
 
 template <class T>
@@ -135,7 +136,7 @@ namespace detail {
 template <class T, class F>
 T reduce(T value, int first_distance, F&& operation, Loc loc) {
   for (int distance = first_distance; distance >= 1; distance /= 2) {
-    const SwappedValues pair = exchange(value.get(), distance, loc);
+    const SwappedValues pair = exchange(value.get(), distance, distance < first_distance, loc);
     value = operation(T(Raw{pair.first}), T(Raw{pair.second}));
   }
   return value;
