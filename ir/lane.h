@@ -22,8 +22,8 @@ struct SwappedValues {
   llvm::Value* second;
 };
 SwappedValues permlane_swap(Op op, llvm::Value* first, llvm::Value* second, Loc loc);
-/// `value` of this lane and of lane xor `distance`; which comes first differs by chip and distance. `repeats`: lanes xor
-/// 2 distance hold the same value already, which makes distance 4 cheaper.
+/// `value` of this lane and of lane xor `distance`; which comes first differs by chip and distance. `repeats`: lanes
+/// xor 2 distance hold the same value already, which makes distance 4 cheaper.
 SwappedValues exchange(llvm::Value* value, int distance, bool repeats, Loc loc);
 }  // namespace detail
 

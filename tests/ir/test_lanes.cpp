@@ -30,7 +30,7 @@ std::vector<std::string> exchanges(const std::string& isa) {
 
 /// `first`, then what every reduction does within a row of 16 lanes.
 std::vector<std::string> then_within_row(std::vector<std::string> first) {
-  for (const char* control : {"row_ror:8", "row_shr:4", "row_shl:4", "quad_perm:[2,3,0,1", "quad_perm:[1,0,3,2"}) {
+  for (const char* control : {"row_ror:8", "row_ror:4", "quad_perm:[2,3,0,1", "quad_perm:[1,0,3,2"}) {
     first.emplace_back(control);
   }
   return first;

@@ -125,8 +125,9 @@ TEST_CASE("K1 builds for gfx950 and gfx942 and is refused for any other arch") {
 TEST_CASE("K1's fields that contradict each other are refused, all reasons at once") {
   const BuildKey key = BuildKey::parse("minimax_m3.k1{tokens=1,index_own=2,init_blocks=9,local_blocks=8}");
   CHECK(message_of([&] { validate(key, "gfx950"); }) ==
-        key.text() + " can't be built for gfx950: index_own=2 must be below index_heads=1; init_blocks=9 and "
-                     "local_blocks=8 are more than the 16 blocks that are selected");
+        key.text() +
+            " can't be built for gfx950: index_own=2 must be below index_heads=1; init_blocks=9 and "
+            "local_blocks=8 are more than the 16 blocks that are selected");
 }
 
 }  // namespace

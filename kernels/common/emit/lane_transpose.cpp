@@ -12,8 +12,8 @@ using Part = Vec<Int32, 2>;
 void trade(Part& low, Part& high, int distance) {
   for (int word = 0; word < 2; ++word) {
     if (target().chip == Chip::kGfx950) {
-      const auto swapped = distance == 32 ? permlane32_swap(low[word], high[word])
-                                          : permlane16_swap(low[word], high[word]);
+      const auto swapped =
+          distance == 32 ? permlane32_swap(low[word], high[word]) : permlane16_swap(low[word], high[word]);
       low.set(word, swapped.first);
       high.set(word, swapped.second);
       continue;

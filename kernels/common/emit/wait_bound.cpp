@@ -39,24 +39,23 @@ void WaitBound::retry(const std::function<Look()>& look, const Awaited& what) co
 // One lane writes: one that misses something if there is one, else (the bound passed in the very look that found all)
 // any. The record is there before word 0 says so.
 void WaitBound::record(const Look& last, const Awaited& what, const Uniform<Int64>& now) const {
-  If(last.missing | all(!last.missing), [&] {
-    If(lane_id() == readfirstlane(lane_id()), [&] { write(last, what, now); });
-  });
+  If(last.missing | all(!last.missing),
+     [&] { If(lane_id() == readfirstlane(lane_id()), [&] { write(last, what, now); }); });
 }
 
 void WaitBound::write(const Look& last, const Awaited& what, const Uniform<Int64>& now) const {
-    const Uniform<Int32> workgroup = workgroup_id();
-    const Int32 place = (workgroup + 1) * kRecordBytes;
-    If(load<Int32>(health_, place, kSeenByHost) == 0, [&] {
-      const Int32 clock = truncate<Int32>(now) & kPositive;
-      store(health_, place, vec(Int32(1), Int32(static_cast<std::int32_t>(region_id(what.region))), what.pair,
-                                Int32(what.tag)),
-            kSeenByHost);
-      store(health_, place, vec(last.tag, Int32(workgroup), clock, Int32(0)),
-            {.offset = 16, .policy = CachePolicy::kSystem});
-    });
-    wait_vmcnt(0);
-    store(health_, kFailedWord, Int32(1), kSeenByHost);
+  const Uniform<Int32> workgroup = workgroup_id();
+  const Int32 place = (workgroup + 1) * kRecordBytes;
+  If(load<Int32>(health_, place, kSeenByHost) == 0, [&] {
+    const Int32 clock = truncate<Int32>(now) & kPositive;
+    store(health_, place,
+          vec(Int32(1), Int32(static_cast<std::int32_t>(region_id(what.region))), what.pair, Int32(what.tag)),
+          kSeenByHost);
+    store(health_, place, vec(last.tag, Int32(workgroup), clock, Int32(0)),
+          {.offset = 16, .policy = CachePolicy::kSystem});
+  });
+  wait_vmcnt(0);
+  store(health_, kFailedWord, Int32(1), kSeenByHost);
 }
 
 }  // namespace monojit::kernels

@@ -19,11 +19,11 @@ inline constexpr int kIndexQueryPitch = kHeadDim + kLdsRowPad / 2;  // bf16 elem
 
 /// Words of `red`, the LDS floats that the stages of one workgroup reduce through. Each stage's take the place of the
 /// one's before; a barrier lies between.
-inline constexpr int kNormWarps = 24;                                        // partial sums of a row's squares
-inline constexpr int kRedSums = 0;                                           // [token][kNormWarps]
-inline constexpr int kRedMaxima = kRedSums + kSelfNormTokens * kNormWarps;   // [token][wave]
-inline constexpr int kRedWords = kTileWords * kWaves;                        // MFMA partials
-inline constexpr int kRedScores = 0;                                         // [wave][16 columns]
+inline constexpr int kNormWarps = 24;                                       // partial sums of a row's squares
+inline constexpr int kRedSums = 0;                                          // [token][kNormWarps]
+inline constexpr int kRedMaxima = kRedSums + kSelfNormTokens * kNormWarps;  // [token][wave]
+inline constexpr int kRedWords = kTileWords * kWaves;                       // MFMA partials
+inline constexpr int kRedScores = 0;                                        // [wave][16 columns]
 
 /// What the stages share: key, arguments (specification §4.1), LDS (§5), mailboxes.
 class Context {
@@ -46,9 +46,9 @@ class Context {
   Uniform<Int32> table_pitch, q_len;  // q_len: 1 in builds without signal
   Uniform<Ptr<Int64, Global>> tl;
 
-  LdsArray<UInt8> x8;         // [tokens][kActivationPitch] FP8 activations, self_norm() only
+  LdsArray<UInt8> x8;          // [tokens][kActivationPitch] FP8 activations, self_norm() only
   LdsArray<BFloat16> index_q;  // [tokens * index_heads][kIndexQueryPitch], in x8's place
-  LdsArray<Float32> red;      // [kRedWords]
+  LdsArray<Float32> red;       // [kRedWords]
   BufferResource scratch;
   Mailbox qkv;         // pairs [tokens][rows()]
   Mailbox x8_scale;    // pairs [tokens]: row of X8 is there, and its scale

@@ -15,7 +15,9 @@ constexpr int kRowGroupBytes = kRowsPerTask * kHidden;
 // 0..15.
 Operands load_weights(const Context& k, const Uniform<Int32>& row_group) {
   const auto wave_base = pointer_cast<Int32>(k.w_qkv + (row_group * kRowGroupBytes + wave_id() * kWaveBytes));
-  const auto lane_base = [&](int chunk) { return at_byte(wave_base + chunk * kChunkBytes / 4, lane_id() * kLaneBytes); };
+  const auto lane_base = [&](int chunk) {
+    return at_byte(wave_base + chunk * kChunkBytes / 4, lane_id() * kLaneBytes);
+  };
   Operands weights;
   for (int chunk = 0; chunk < kChunksPerWave; ++chunk) {
     weights[chunk] = load<4>(lane_base(chunk), {.nontemporal = k.key.weight_nt});

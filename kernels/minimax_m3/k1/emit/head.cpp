@@ -13,9 +13,8 @@ constexpr int kTokensPerWave = 2;
 
 HeadLane head_lane(const Context& k) {
   const Int32 token = thread_id() / kHalfWave;
-  return {.token = min(token, k.key.tokens - 1),
-          .dim = lane_id() % kHalfWave * kLaneDims,
-          .stores = token < k.key.tokens};
+  return {
+      .token = min(token, k.key.tokens - 1), .dim = lane_id() % kHalfWave * kLaneDims, .stores = token < k.key.tokens};
 }
 
 Uniform<Ptr<BFloat16, Global>> head_gamma(const Context& k, const Uniform<Int32>& task) {
@@ -33,8 +32,7 @@ Uniform<Int32> first_row(const Context& k, const Uniform<Int32>& task) {
 
 void store_query(const BufferResource& heads, const Int32& head, const HeadLane& lane, const HeadDims& out,
                  CachePolicy policy) {
-  If(lane.stores,
-     [&] { store(heads, (head * kHeadDim + lane.dim) * 2, round_bf16(out), {.policy = policy}); });
+  If(lane.stores, [&] { store(heads, (head * kHeadDim + lane.dim) * 2, round_bf16(out), {.policy = policy}); });
 }
 
 void store_head(const Context& k, const Uniform<Int32>& task, const HeadLane& lane, const Int32& slot,

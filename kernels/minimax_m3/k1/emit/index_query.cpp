@@ -58,7 +58,8 @@ QueryOperand load_index_query(const Context& k, const Int32& row) {
   constexpr int kItems = 8;
   const auto lane = k.index_q + (row * kIndexQueryPitch + lane_id() / kTileColumns * kItems);
   QueryOperand operand;
-  for (int chunk = 0; chunk < static_cast<int>(operand.size()); ++chunk) operand[chunk] = load<kItems>(lane + chunk * 32);
+  for (int chunk = 0; chunk < static_cast<int>(operand.size()); ++chunk)
+    operand[chunk] = load<kItems>(lane + chunk * 32);
   return operand;
 }
 

@@ -122,10 +122,8 @@ void Norm::put_maxima(const std::vector<Row>& rows) const {
     for (const Float32 x : row.b) of_lane = max(of_lane, abs(x));
     largest.push_back(max(of_lane, lane_xor(of_lane, kHalfWave)));
   }
-  const Float32 maximum =
-      half_wave_max(tokens_ == 1 ? largest[0] : select(upper_half(), largest[1], largest[0]));
-  If(lane_id() % kHalfWave == 0,
-     [&] { store(k_.red + (wave_id() + half_row() * kWaves + kRedMaxima), maximum); });
+  const Float32 maximum = half_wave_max(tokens_ == 1 ? largest[0] : select(upper_half(), largest[1], largest[0]));
+  If(lane_id() % kHalfWave == 0, [&] { store(k_.red + (wave_id() + half_row() * kWaves + kRedMaxima), maximum); });
 }
 
 Float32 Norm::activation_scale() const {

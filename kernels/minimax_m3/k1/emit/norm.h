@@ -55,8 +55,8 @@ class Norm {
 
   Context& k_;
   int tokens_;
-  Int32 a_, b_;            // first elements of the lane's parts
-  Uniform<Int32> first_;   // element of the first row
+  Int32 a_, b_;           // first elements of the lane's parts
+  Uniform<Int32> first_;  // element of the first row
   Inputs gamma_;
   std::vector<Row> rows_;  // ar + res, unrounded
 };

@@ -33,9 +33,7 @@ Uniform<Int32> gemv_row_group(const Context& k, const Uniform<Int32>& workgroup)
   Var<Uniform<Int32>> group(select(workgroup < kGemvTasks, own_row_group(k, workgroup), -1));
   if (k.key.index_heads > 1 && k.key.scorer) {
     const Uniform<Int32> other = workgroup - kFirstOtherWorkgroup;
-    If(ult(other, kOtherGemvTasks), [&] {
-      If(StepRows(k).any_long(), [&] { group = other_row_group(k, other); });
-    });
+    If(ult(other, kOtherGemvTasks), [&] { If(StepRows(k).any_long(), [&] { group = other_row_group(k, other); }); });
   }
   return group;
 }

@@ -18,9 +18,7 @@ constexpr float kMasked = -std::numeric_limits<float>::infinity();
 constexpr int kGridWaves = kWorkgroups * kWaves;
 
 // The workgroup's number among the scorers: those without another role come first.
-Uniform<Int32> score_slot() {
-  return (workgroup_id() + (kWorkgroups - kFirstScoreWorkgroup)) & (kWorkgroups - 1);
-}
+Uniform<Int32> score_slot() { return (workgroup_id() + (kWorkgroups - kFirstScoreWorkgroup)) & (kWorkgroups - 1); }
 
 Float32 tile_maximum(const Context& k, const Vec<Float32, 4>& dots, const Int32& first_key,
                      const ScoreColumns& columns) {
@@ -76,8 +74,7 @@ void score_one_block(Context& k, const StepRows& rows, const TaskList& tasks) {
   const ScoreColumns columns = own_columns(k, rows, row, block);
   const auto dots = multiply(key_operand(raw), load_index_query(k, columns.query_row));
   const Float32 largest = column_maximum(tile_maximum(k, dots, first_key_of_tile(block, wave_id()), columns));
-  If(lane_id() < kTileColumns,
-     [&] { store(k.red + (wave_id() * kTileColumns + lane_id() + kRedScores), largest); });
+  If(lane_id() < kTileColumns, [&] { store(k.red + (wave_id() * kTileColumns + lane_id() + kRedScores), largest); });
   barrier();
   If(wave_id() == 0, [&] {
     Float32 maximum = kMasked;
@@ -146,12 +143,11 @@ void score_own(Context& k, const StepRows& rows) {
     If(score_slot() < tasks.size(), [&] { score_one_block(k, rows, tasks); });
   }).Else([&] {
     make_index_queries(k, 0, k.key.tokens, k.key.tokens);
-    const BlockWalk walk{.first_block = k.key.init_blocks,
-                         .stride = 1,
-                         .passes = 1,
-                         .columns = [&](const auto& row, const auto& block, int) {
-                           return own_columns(k, rows, row, block);
-                         }};
+    const BlockWalk walk{
+        .first_block = k.key.init_blocks,
+        .stride = 1,
+        .passes = 1,
+        .columns = [&](const auto& row, const auto& block, int) { return own_columns(k, rows, row, block); }};
     score_blocks(k, rows, tasks, walk);
   });
 }
