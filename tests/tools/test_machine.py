@@ -29,6 +29,7 @@ def test_a_hip_library_that_is_not_there_is_named(monojit):
     ("MONOJIT_EMULATOR_MATRIX", "fma-chain"),
     ("MONOJIT_EMULATOR_SEED", "64-bit"),
     ("MONOJIT_EMULATOR_HOST_ISA", "avx2"),
+    ("MONOJIT_EMULATOR_STALL", "DEVICE:NUMBER"),
 ])
 def test_an_emulator_that_can_not_be_set_up_so_is_refused_with_what_is_possible(monojit, variable, possible):
     outcome = monojit("run", KEY, "--device", "emulator", **{variable: "bad"})
