@@ -31,6 +31,7 @@ void Activations::fetch(const Uniform<Int32>& row_group) {
 }
 
 void Activations::normalise(const Uniform<Int32>& row_group) {
+  norm_->add_residual();
   for (int token = 0; token < k_.key.tokens; ++token) {
     If(row_group == token, [&] { norm_->store_residual(token); });
   }

@@ -33,11 +33,13 @@ Norm::Norm(Context& context, const Uniform<Int32>& first_token, int tokens)
     return Inputs{load<8>(at_byte(row, a_ * 2)), load<4>(at_byte(row, b_ * 2))};
   };
   gamma_ = inputs_of(k_.g_in);
-  std::vector<std::pair<Inputs, Inputs>> inputs;
   for (int i = 0; i < tokens; ++i) {
-    inputs.emplace_back(inputs_of(k_.ar + first_ + i * kHidden), inputs_of(k_.res + first_ + i * kHidden));
+    inputs_.emplace_back(inputs_of(k_.ar + first_ + i * kHidden), inputs_of(k_.res + first_ + i * kHidden));
   }
-  for (const auto& [ar, res] : inputs) {
+}
+
+void Norm::add_residual() {
+  for (const auto& [ar, res] : inputs_) {
     rows_.push_back({extend<float>(ar.a) + extend<float>(res.a), extend<float>(ar.b) + extend<float>(res.b)});
   }
 }

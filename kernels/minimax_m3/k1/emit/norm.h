@@ -19,6 +19,9 @@ class Norm {
   /// Puts the loads of all inputs in flight.
   Norm(Context& context, const Uniform<Int32>& first_token, int tokens);
 
+  /// Waits for the inputs: ar + res of all rows. What is requested before this is in flight meanwhile.
+  void add_residual();
+
   /// Row `index` of the new residual stream, rounded to bf16.
   void store_residual(int index) const;
 
@@ -58,7 +61,8 @@ class Norm {
   Int32 a_, b_;           // first elements of the lane's parts
   Uniform<Int32> first_;  // element of the first row
   Inputs gamma_;
-  std::vector<Row> rows_;  // ar + res, unrounded
+  std::vector<std::pair<Inputs, Inputs>> inputs_;  // of ar and res
+  std::vector<Row> rows_;                          // ar + res, unrounded
 };
 
 }  // namespace monojit::kernels::minimax_m3

@@ -7,6 +7,7 @@ namespace monojit::kernels::minimax_m3 {
 
 void norm_task(Context& k, const Uniform<Int32>& token) {
   Norm norm(k, token, 1);
+  norm.add_residual();
   norm.store_residual(0);
   signal_row(k, token);
   const Int32 row = token * kHidden + static_cast<std::int32_t>(kScratchX8);
