@@ -39,7 +39,7 @@ class Table {
   enum class Align { kLeft, kRight };
 
   /// One alignment a column.
-  Table(std::initializer_list<Align> columns) : columns_(columns) {}
+  explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
   /// As many cells as there are columns.
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }

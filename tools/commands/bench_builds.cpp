@@ -40,6 +40,19 @@ constexpr Counter kCounters[] = {
     {"other", "OTHER", &runtime::EmulatorCounts::other},
 };
 
+/// Bytes that were moved, of one memory.
+struct ByteCounter {
+  const char* name;
+  const char* loaded_head;
+  const char* stored_head;
+  runtime::MovedBytes runtime::EmulatorCounts::* value;
+};
+
+constexpr ByteCounter kByteCounters[] = {
+    {"device", "LOADED B", "STORED B", &runtime::EmulatorCounts::device_bytes},
+    {"lds", "LDS LOADED B", "LDS STORED B", &runtime::EmulatorCounts::lds_bytes},
+};
+
 /// The fields that the user gave and those without a default: a key's text has too many to stand in a table.
 std::string short_name(const kernels::BuildKey& key) {
   std::string fields;
@@ -54,6 +67,10 @@ std::string short_name(const kernels::BuildKey& key) {
 Json run_json(const RunFigures& run) {
   Json json;
   for (const Counter& counter : kCounters) json["counters"][counter.name] = run.counts.*counter.value;
+  for (const ByteCounter& counter : kByteCounters) {
+    const runtime::MovedBytes& bytes = run.counts.*counter.value;
+    json["bytes"][counter.name] = {{"loaded", bytes.loaded}, {"stored", bytes.stored}};
+  }
   json["weight_bytes"] = run.weight_bytes ? Json(*run.weight_bytes) : Json(nullptr);
   json["floor_us"] = run.weight_bytes ? Json(floor_us(*run.weight_bytes)) : Json(nullptr);
   json["verified"] = run.verified ? Json(*run.verified) : Json(nullptr);
@@ -100,11 +117,14 @@ std::vector<std::string> build_row(const std::string& name, const BuildFigures& 
 }
 
 Table run_table() {
-  Table table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-               Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
   std::vector<std::string> heads = {"RUN"};
   for (const Counter& counter : kCounters) heads.emplace_back(counter.head);
+  for (const ByteCounter& counter : kByteCounters)
+    heads.insert(heads.end(), {counter.loaded_head, counter.stored_head});
   heads.insert(heads.end(), {"WEIGHTS B", "FLOOR US", ""});
+  std::vector<Align> alignments(heads.size(), Align::kRight);
+  alignments.front() = alignments.back() = Align::kLeft;
+  Table table(std::move(alignments));
   table.add(std::move(heads));
   return table;
 }
@@ -112,6 +132,10 @@ Table run_table() {
 std::vector<std::string> run_row(const std::string& name, const RunFigures& run) {
   std::vector<std::string> row = {name};
   for (const Counter& counter : kCounters) row.push_back(std::to_string(run.counts.*counter.value));
+  for (const ByteCounter& counter : kByteCounters) {
+    const runtime::MovedBytes& bytes = run.counts.*counter.value;
+    row.insert(row.end(), {std::to_string(bytes.loaded), std::to_string(bytes.stored)});
+  }
   row.push_back(run.weight_bytes ? std::to_string(*run.weight_bytes) : "-");
   row.push_back(run.weight_bytes ? fmt::format("{:.2f}", floor_us(*run.weight_bytes)) : "-");
   row.emplace_back(!run.verified ? "" : *run.verified ? "ok" : "WRONG");
