@@ -4,12 +4,13 @@
 #include "kernels/bench/peak/key.h"
 #include "kernels/common/family.h"
 #include "kernels/example/row_norm/key.h"
+#include "kernels/kimi_k3/k2/key.h"
 #include "kernels/minimax_m3/k1/key.h"
 
 namespace monojit::kernels {
 namespace {
 
-constexpr const Family* kFamilies[] = {&bench::kPeak, &example::kRowNorm, &minimax_m3::kK1};
+constexpr const Family* kFamilies[] = {&bench::kPeak, &example::kRowNorm, &kimi_k3::kK2, &minimax_m3::kK1};
 
 }  // namespace
 

@@ -15,6 +15,7 @@
 #include "kernels/common/argument.h"
 #include "kernels/common/error.h"
 #include "kernels/common/field.h"
+#include "kernels/common/region.h"
 
 namespace monojit::kernels {
 
@@ -63,6 +64,8 @@ struct Family {
   std::optional<HealthWords> (*health)(const BuildKey&) = nullptr;
   /// Nothing for builds that take no time stamps; null: none does.
   std::optional<TimelineWords> (*timeline)(const BuildKey&) = nullptr;
+  /// Every memory whose layout the kernel defines, for `monojit dump --emit=layout`; null: none.
+  std::vector<MemoryMap> (*layout)(const BuildKey&) = nullptr;
 };
 
 /// Every family of this build, in the order of their names.

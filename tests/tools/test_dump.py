@@ -51,3 +51,16 @@ def test_one_stage_goes_to_stdout_alone(monojit):
     outcome = monojit("dump", KEY, "--arch", "gfx942", "--emit=resources")
     assert outcome.code == 0
     assert json.loads(outcome.out)["code_bytes"] > 0
+
+
+def test_a_layout_needs_no_build(monojit):
+    outcome = monojit("dump", "kimi_k3.k2{tokens=8,nblocks=8}", "--arch", "gfx950", "--emit=layout")
+    assert outcome.code == 0, outcome.err
+    assert "scratch: 481248 bytes" in outcome.out
+    assert "xrow   bf16 [token 8][column 7168]: token*7168 + column" in outcome.out
+
+
+def test_a_kernel_without_a_layout_of_its_own_says_so(monojit):
+    outcome = monojit("dump", "example.row_norm{rows=4,hidden=512}", "--arch", "gfx950", "--emit=layout")
+    assert outcome.code != 0
+    assert "example.row_norm has no layout of its own" in outcome.err

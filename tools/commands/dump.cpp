@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>
@@ -23,6 +24,7 @@ struct Stage {
   const char* name;
   const char* suffix;  ///< of the file
   std::string (*text)(const runtime::Compiled&);
+  std::string (*key_text)(const kernels::BuildKey&) = nullptr;  ///< instead: of a stage that takes no build
 };
 
 std::string resources_of(const runtime::Compiled& built) {
@@ -33,12 +35,20 @@ std::string resources_of(const runtime::Compiled& built) {
   return json.dump(2) + '\n';
 }
 
+std::string layout_of(const kernels::BuildKey& key) {
+  const kernels::Family& family = key.family();
+  if (family.layout == nullptr) throw UserError(fmt::format("--emit=layout: {} has no layout of its own", family.name));
+  return kernels::layout_text(family.layout(key));
+}
+
+constexpr const char* kStageNames = "ir, opt-ir, isa, metadata, resources and layout";
 constexpr Stage kStages[] = {
     {"ir", ".ll", [](const runtime::Compiled& built) { return built.stages.emitted_ir; }},
     {"opt-ir", ".opt.ll", [](const runtime::Compiled& built) { return built.stages.optimised_ir; }},
     {"isa", ".s", [](const runtime::Compiled& built) { return built.stages.isa; }},
     {"metadata", ".metadata.yaml", [](const runtime::Compiled& built) { return built.stages.metadata; }},
     {"resources", ".resources.json", resources_of},
+    {"layout", ".layout.txt", nullptr, layout_of},
 };
 
 struct Options {
@@ -62,12 +72,11 @@ std::vector<Stage> chosen(const std::vector<std::string>& lists) {
   std::vector<Stage> stages;
   for (const std::string& name : parts(lists)) {
     if (name.empty()) {
-      throw UserError("--emit: a name is missing beside a comma; stages are ir, opt-ir, isa, metadata and resources");
+      throw UserError(fmt::format("--emit: a name is missing beside a comma; stages are {}", kStageNames));
     }
     const auto* const found = std::ranges::find(kStages, name, &Stage::name);
     if (found == std::end(kStages)) {
-      throw UserError(
-          fmt::format("--emit={}: no such stage; stages are ir, opt-ir, isa, metadata and resources", name));
+      throw UserError(fmt::format("--emit={}: no such stage; stages are {}", name, kStageNames));
     }
     stages.push_back(*found);
   }
@@ -84,20 +93,25 @@ std::string write(const std::filesystem::path& folder, const std::string& symbol
   return file.string();
 }
 
+runtime::Compiled build(const kernels::BuildKey& key, const std::string& arch) {
+  const runtime::StageRequest all = {.emitted_ir = true, .optimised_ir = true, .isa = true, .metadata = true};
+  const auto compiler = runtime::Compiler::open();
+  (void)compiler->toolchain();  // a missing comgr is the machine's fault, and told before anything is built
+  return compiler->compile(key, arch, all);
+}
+
 void dump(const Options& options) {
   const kernels::BuildKey key = kernels::BuildKey::parse(options.key);
   const std::vector<Stage> stages = chosen(options.emit);
   const std::string arch = build_arch(options.build);
   kernels::validate(key, arch);
-  const runtime::StageRequest all = {.emitted_ir = true, .optimised_ir = true, .isa = true, .metadata = true};
-  const auto compiler = runtime::Compiler::open();
-  (void)compiler->toolchain();  // a missing comgr is the machine's fault, and told before anything is built
-  const runtime::Compiled built = compiler->compile(key, arch, all);
-  const std::string& symbol = built.kernel.record.symbol;
+  const bool needs_build = std::ranges::any_of(stages, [](const Stage& stage) { return stage.text != nullptr; });
+  const std::optional<runtime::Compiled> built = needs_build ? std::optional(build(key, arch)) : std::nullopt;
+  const std::string symbol = key.symbol();
 
   Json json = {{"key", key.text()}, {"arch", arch}, {"symbol", symbol}};
   for (const Stage& stage : stages) {
-    const std::string text = stage.text(built);
+    const std::string text = stage.text != nullptr ? stage.text(*built) : stage.key_text(key);
     if (!options.folder.empty()) {
       const std::string file = write(options.folder, symbol, stage, text);
       json["files"][stage.name] = file;
@@ -116,7 +130,7 @@ void add_dump(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App& command = *app.add_subcommand("dump", "Build a kernel and show what each stage of the build made of it");
   command.add_option("KEY", options->key, "e.g. 'minimax_m3.k1{tokens=1,index_heads=1}'")->required();
-  command.add_option("--emit", options->emit, "stages, separated by commas: ir, opt-ir, isa, metadata, resources")
+  command.add_option("--emit", options->emit, "stages, separated by commas: ir, opt-ir, isa, metadata, resources, layout")
       ->allow_extra_args(false)
       ->check(not_empty())
       ->capture_default_str();

@@ -1,0 +1,257 @@
+#include "kernels/kimi_k3/k2/reference/compare.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "kernels/kimi_k3/k2/layout.h"
+
+namespace monojit::kernels::kimi_k3 {
+namespace {
+
+using reference::BFloat16Bits;
+using reference::BoundTracker;
+using Bytes = std::span<const std::byte>;
+using Words = std::span<const std::uint32_t>;
+
+bool is_nan(std::uint32_t bits) { return (bits & 0x7FFFFFFFU) > 0x7F800000U; }
+bool is_bf16_nan(std::uint32_t bits) { return (bits & 0x7FFFU) > 0x7F80U; }
+
+bool same_bf16(std::uint32_t a, std::uint32_t b) {
+  return (a & 0xFFFFU) == (b & 0xFFFFU) || (is_bf16_nan(a) && is_bf16_nan(b));
+}
+
+/// Whether two values mean the same: bits, but for NaNs, whose payload nothing specifies.
+bool same_value(const Region& region, std::uint32_t want, std::uint32_t got) {
+  if (want == got) return true;
+  switch (region.content) {
+    case Content::kBFloat16Pair:
+    case Content::kBFloat16:
+      return same_bf16(want, got) && same_bf16(want >> 16, got >> 16);
+    case Content::kFloat32Pair:
+    case Content::kFloat32:
+      return is_nan(want) && is_nan(got);
+    case Content::kWordPair:
+      return region.name == "route" && is_nan(want) && is_nan(got);  // its weights; ids are small
+    case Content::kInt32:
+      break;
+  }
+  return false;
+}
+
+Words words_of(const Region& region, Bytes memory) {
+  return {reinterpret_cast<const std::uint32_t*>(memory.data() + region.offset), static_cast<std::size_t>(region.bytes()) / 4};
+}
+
+/// Words of a region that differ.
+struct Differing {
+  std::size_t count = 0;
+  std::size_t first = 0;
+};
+Differing differing(const Region& region, Bytes want_memory, Bytes got_memory) {
+  const Words want = words_of(region, want_memory);
+  const Words got = words_of(region, got_memory);
+  Differing result;
+  if (std::memcmp(want.data(), got.data(), want.size_bytes()) == 0) return result;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    const bool is_tag = is_pair(region.content) && i % 2 == 1;
+    if (is_tag ? want[i] == got[i] : same_value(region, want[i], got[i])) continue;
+    if (result.count++ == 0) result.first = i;
+  }
+  return result;
+}
+
+/// Bytes of a memory that no region covers and that differ.
+std::size_t differing_outside(std::span<const Region> regions, Bytes want, Bytes got) {
+  std::size_t count = 0;
+  std::size_t at = 0;
+  const auto count_to = [&](std::size_t end) {
+    for (; at < end; ++at) count += want[at] != got[at] ? 1 : 0;
+  };
+  for (const Region& region : regions) {
+    count_to(static_cast<std::size_t>(region.offset));
+    at = static_cast<std::size_t>(region.end());
+  }
+  count_to(want.size());
+  return count;
+}
+
+std::vector<Region> scratch_regions(const K2Key& key) {
+  const ScratchLayout s = scratch_layout(key.tokens, key.nblocks);
+  return {s.part, s.wgt, s.msq, s.xrdy, s.sgu, s.h, s.rpart, s.lpart, s.route, s.inter, s.isc, s.lmsq, s.lnrdy, s.shrdy,
+          s.ln, s.shp, s.xrow};
+}
+
+/// The half in use, with offsets from the start of the buffer.
+std::vector<Region> peer_regions(const K2Key& key, std::size_t half) {
+  const PeerLayout p = peer_layout(key.tokens);
+  std::vector<Region> regions = {p.ar, p.rlog, p.lat, p.latr, p.final_};
+  for (Region& region : regions) region.offset += static_cast<std::int64_t>(half);
+  return regions;
+}
+
+/// prefix and out as regions of their own memory.
+Region rows_region(std::string_view name, int tokens) {
+  Placer at;
+  return at.place(name, Content::kBFloat16, {{"token", tokens}, {"column", kHidden}}, "");
+}
+
+/// FNV-1a over 64-bit words.
+std::uint64_t digest_of(std::uint64_t hash, Bytes bytes) {
+  constexpr std::uint64_t kPrime = 0x100000001B3U;
+  for (std::size_t i = 0; i < bytes.size(); i += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i, std::min(sizeof(word), bytes.size() - i));
+    hash = (hash ^ word) * kPrime;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+bool is_expert_weight(std::string_view name) { return name == "w13" || name == "w13s" || name == "w2" || name == "w2s"; }
+
+std::uint64_t inputs_digest(const K2Key& key, const RankMemory& rank) {
+  std::uint64_t hash = 0xCBF29CE484222325U;
+  for (const TensorShape& shape : rank_shapes(key)) {
+    if (!shape.written && !is_expert_weight(shape.name)) hash = digest_of(hash, rank.view(shape.name).bytes);
+  }
+  return hash;
+}
+
+std::string indices_text(const Region& region, std::size_t word) {
+  std::size_t element = region.content == Content::kBFloat16 ? 2 * word : (is_pair(region.content) ? word / 2 : word);
+  std::string text;
+  for (int axis = region.rank - 1; axis >= 0; --axis) {
+    const auto extent = static_cast<std::size_t>(region.axes[axis].extent);
+    text = fmt::format("[{} {}]", region.axes[axis].name, element % extent) + text;
+    element /= extent;
+  }
+  return text;
+}
+
+std::string difference_text(const Region& region, const Differing& found, Bytes want_memory, Bytes got_memory) {
+  const Words want = words_of(region, want_memory);
+  const Words got = words_of(region, got_memory);
+  const std::string_view what = is_pair(region.content) && found.first % 2 == 1 ? " tag" : "";
+  return fmt::format("{}: {} words differ, first {}{}: {:#010x}, expected {:#010x}", region.name, found.count,
+                     indices_text(region, found.first), what, got[found.first], want[found.first]);
+}
+
+/// What check_wide() says of a region.
+const BoundTracker* wide_row(const WideCheck& wide, std::string_view name) {
+  const std::pair<std::string_view, const BoundTracker*> rows[] = {
+      {"ar", &wide.ar},       {"prefix", &wide.prefix}, {"xrow", &wide.xrow}, {"sgu", &wide.sgu},     {"h", &wide.h},
+      {"rlog", &wide.rlog},   {"lat", &wide.lat},       {"route", &wide.route}, {"inter", &wide.inter}, {"latr", &wide.latr},
+      {"ln", &wide.ln},       {"shp", &wide.shp},       {"final", &wide.final_}, {"out", &wide.out}};
+  const auto* const found = std::ranges::find(rows, name, &std::pair<std::string_view, const BoundTracker*>::first);
+  return found == std::end(rows) ? nullptr : found->second;
+}
+
+Bytes bytes_of(const std::vector<BFloat16Bits>& row) { return std::as_bytes(std::span(row)); }
+
+/// The regions of a rank with the memory that they lie in, wanted and found.
+struct Checked {
+  Region region;
+  Bytes want;
+  Bytes got;
+};
+std::vector<Checked> checked(const K2Key& key, const RankResult& want, const RankResult& got, std::size_t half) {
+  std::vector<Checked> result = {{rows_region("prefix", key.tokens), bytes_of(want.prefix), bytes_of(got.prefix)},
+                                 {rows_region("out", key.tokens), bytes_of(want.out), bytes_of(got.out)}};
+  for (const Region& region : scratch_regions(key)) result.push_back({region, want.scratch, got.scratch});
+  for (const Region& region : peer_regions(key, half)) result.push_back({region, want.peer, got.peer});
+  return result;
+}
+
+Comparison plain_row(std::string_view name, std::size_t elements, std::size_t mismatches) {
+  return {std::string(name), elements, mismatches, 0, 0, mismatches == 0};
+}
+
+std::size_t set_health_words(const RankMemory& rank) {
+  std::size_t count = 0;
+  for (const std::int32_t word : rank.of<const std::int32_t>("health")) count += word != 0 ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+GroupResult read_results(const GroupMemory& memory) {
+  GroupResult results;
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    const auto copy = [&]<class T>(std::vector<T>& to, std::string_view name) {
+      const auto from = memory[rank].of<const T>(name);
+      to.assign(from.begin(), from.end());
+    };
+    copy(results[rank].prefix, "prefix");
+    copy(results[rank].out, "out");
+    copy(results[rank].scratch, "scratch");
+    copy(results[rank].peer, "peer");
+  }
+  return results;
+}
+
+GroupExpectation::GroupExpectation(const K2Key& key, const GroupMemory& before, reference::MatrixModel model)
+    : key_(key), results_(run_group(key, before, model)) {
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    const auto prefix = before[rank].of<const BFloat16Bits>("prefix");
+    prefix_before_[rank].assign(prefix.begin(), prefix.end());
+    inputs_digest_[rank] = inputs_digest(key, before[rank]);
+  }
+}
+
+std::vector<Comparison> GroupExpectation::compare(const GroupMemory& after) const {
+  const GroupResult got = read_results(after);
+  const WideCheck wide = check_wide(key_, after, prefix_before_, got);
+  std::vector<Comparison> rows;
+  std::size_t scratch = 0;
+  std::size_t peer = 0;
+  std::size_t inputs = 0;
+  std::size_t health = 0;
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    const std::size_t half = half_offset(after[rank]);
+    std::size_t index = 0;
+    for (const Checked& item : checked(key_, results_[rank], got[rank], half)) {
+      if (rank == 0) rows.push_back(plain_row(item.region.name, 0, 0));
+      rows[index].elements += static_cast<std::size_t>(item.region.bytes()) / 4;
+      rows[index++].mismatches += differing(item.region, item.want, item.got).count;
+    }
+    scratch += differing_outside(scratch_regions(key_), results_[rank].scratch, got[rank].scratch);
+    peer += differing_outside(peer_regions(key_, half), results_[rank].peer, got[rank].peer);
+    inputs += inputs_digest(key_, after[rank]) != inputs_digest_[rank] ? 1 : 0;
+    health += set_health_words(after[rank]);
+  }
+  for (Comparison& row : rows) {
+    const BoundTracker* const tracker = row.name == "out" && !key_.reduce ? nullptr : wide_row(wide, row.name);
+    if (tracker != nullptr) {
+      row.max_error = tracker->error();
+      row.bound = tracker->bound();
+    }
+    row.ok = row.mismatches == 0 && (tracker == nullptr || tracker->within());
+  }
+  rows.push_back(plain_row("scratch", kRanks * results_[0].scratch.size(), scratch));
+  rows.push_back(plain_row("peer", kRanks * results_[0].peer.size(), peer));
+  rows.push_back(plain_row("inputs", kRanks, inputs));
+  rows.push_back(plain_row("health", kRanks * after[0].of<const std::int32_t>("health").size(), health));
+  return rows;
+}
+
+std::vector<std::string> GroupExpectation::differences(const GroupMemory& after) const {
+  const GroupResult got = read_results(after);
+  std::vector<std::string> lines;
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    for (const Checked& item : checked(key_, results_[rank], got[rank], half_offset(after[rank]))) {
+      const Differing found = differing(item.region, item.want, item.got);
+      if (found.count == 0) continue;
+      lines.push_back(fmt::format("rank{}/{}", rank, difference_text(item.region, found, item.want, item.got)));
+    }
+  }
+  return lines;
+}
+
+}  // namespace monojit::kernels::kimi_k3
