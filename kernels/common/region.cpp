@@ -52,8 +52,9 @@ std::string layout_text(std::span<const MemoryMap> maps) {
     text += fmt::format("  {:>9} {:>9}  {:{}}  content, indices: number of the element\n", "offset", "bytes", "region",
                         name_width);
     for (const Region& region : map.regions) {
-      text += fmt::format("  {:>9} {:>9}  {:{}}  {} {}: {}; {}\n", region.offset, region.bytes(), region.name, name_width,
-                          content_name(region.content), axes_text(region), index_formula(region), region.meaning);
+      text +=
+          fmt::format("  {:>9} {:>9}  {:{}}  {} {}: {}; {}\n", region.offset, region.bytes(), region.name, name_width,
+                      content_name(region.content), axes_text(region), index_formula(region), region.meaning);
     }
   }
   return text;

@@ -38,7 +38,8 @@ void check_parallelism(const EngineConfig& config, Collector& collector) {
   collector.expect("data parallelism", config.data_parallel, 1);
   collector.expect("prefill context parallelism", config.prefill_context_parallel, 1);
   const int decode = config.decode_context_parallel;
-  collector.refuse_if(decode != 1 && decode != kRanks, "decode context parallelism is {}, must be 1 or {}", decode, kRanks);
+  collector.refuse_if(decode != 1 && decode != kRanks, "decode context parallelism is {}, must be 1 or {}", decode,
+                      kRanks);
   collector.refuse_feature(config.expert_parallel, "expert parallelism");
 }
 
@@ -122,7 +123,8 @@ void check_weight(const WeightTensor& tensor, Collector& collector) {
     collector.refuse_if(true, "weight {} is none of the kernel's", tensor.name);
     return;
   }
-  collector.refuse_if(tensor.dtype != found->dtype, "weight {} is {}, must be {}", tensor.name, tensor.dtype, found->dtype);
+  collector.refuse_if(tensor.dtype != found->dtype, "weight {} is {}, must be {}", tensor.name, tensor.dtype,
+                      found->dtype);
   collector.refuse_if(tensor.shape != found->shape, "weight {} has shape [{}], must have [{}]", tensor.name,
                       fmt::join(tensor.shape, ", "), fmt::join(found->shape, ", "));
   collector.refuse_if(!tensor.contiguous, "weight {} is not contiguous", tensor.name);
@@ -168,7 +170,8 @@ Reasons refuse_step(const StepShape& step) {
   const int width = step.draft_tokens + 1;
   for (std::size_t request = 0; request < step.rows_per_request.size(); ++request) {
     const int rows = step.rows_per_request[request];
-    collector.refuse_if(rows != width, "request {} has {} rows, must have {}: the drafts and one more", request, rows, width);
+    collector.refuse_if(rows != width, "request {} has {} rows, must have {}: the drafts and one more", request, rows,
+                        width);
   }
   const int total = std::accumulate(step.rows_per_request.begin(), step.rows_per_request.end(), 0);
   collector.refuse_if(total > kMaxTokens, "the step has {} rows, at most {} fit", total, kMaxTokens);

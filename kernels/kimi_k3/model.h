@@ -7,9 +7,9 @@ namespace monojit::kernels::kimi_k3 {
 
 inline constexpr int kRanks = 8;
 inline constexpr int kMaxTokens = 8;
-inline constexpr int kMaxBlocks = 8;    ///< AttnRes blocks of the whole model
-inline constexpr int kBlockLayers = 12; ///< layers that share one block
-inline constexpr int kFirstLayer = 1;   ///< layer 0 has a dense MLP
+inline constexpr int kMaxBlocks = 8;     ///< AttnRes blocks of the whole model
+inline constexpr int kBlockLayers = 12;  ///< layers that share one block
+inline constexpr int kFirstLayer = 1;    ///< layer 0 has a dense MLP
 inline constexpr int kLastLayer = 92;
 
 inline constexpr int kHidden = 7168;

@@ -130,7 +130,8 @@ void add_dump(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App& command = *app.add_subcommand("dump", "Build a kernel and show what each stage of the build made of it");
   command.add_option("KEY", options->key, "e.g. 'minimax_m3.k1{tokens=1,index_heads=1}'")->required();
-  command.add_option("--emit", options->emit, "stages, separated by commas: ir, opt-ir, isa, metadata, resources, layout")
+  command
+      .add_option("--emit", options->emit, "stages, separated by commas: ir, opt-ir, isa, metadata, resources, layout")
       ->allow_extra_args(false)
       ->check(not_empty())
       ->capture_default_str();

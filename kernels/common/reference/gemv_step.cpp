@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kGroup = 8;
 constexpr int kUnitField = kF32Bias + kSumBits + kF32Bias;
-constexpr float kNear = 0x1p30F;   // addends below this many units take the short way
-constexpr float kTame = 0x1p45F;   // products of values from 1 / kTame to kTame keep clear of f32's ends
+constexpr float kNear = 0x1p30F;  // addends below this many units take the short way
+constexpr float kTame = 0x1p45F;  // products of values from 1 / kTame to kTame keep clear of f32's ends
 
 using VectorF32 [[gnu::vector_size(64)]] = float;
 using VectorI32 [[gnu::vector_size(64)]] = std::int32_t;

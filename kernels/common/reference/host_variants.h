@@ -35,7 +35,7 @@ namespace v4 {
 #endif
 // NOLINTEND(misc-definitions-in-headers)
 
-#define MONOJIT_FOR_HOST(function)                       \
+#define MONOJIT_FOR_HOST(function)                      \
   (__builtin_cpu_supports("x86-64-v4")   ? v4::function \
    : __builtin_cpu_supports("x86-64-v3") ? v3::function \
                                          : any_host::function)

@@ -22,9 +22,7 @@ using Halves [[gnu::vector_size(64)]] = std::int16_t;  // of two rows
 using Quads [[gnu::vector_size(64)]] = std::uint64_t;  // of two rows
 
 /// A scale of code 0 .. 254 as f32.
-inline float power(std::uint32_t code) {
-  return std::bit_cast<float>(code == 0 ? 0x00400000U : code << 23);
-}
+inline float power(std::uint32_t code) { return std::bit_cast<float>(code == 0 ? 0x00400000U : code << 23); }
 
 /// Four times the product of a row's value and a column's, k of a block.
 int product_of(const MxRows& a, const MxColumnBlock* b, int block, int row, int k) {

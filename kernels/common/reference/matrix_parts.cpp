@@ -1,6 +1,7 @@
 #include "kernels/common/reference/matrix_parts.h"
 
 #include <bit>
+#include <cmath>
 #include <cstdlib>
 
 namespace monojit::kernels::reference {
@@ -40,6 +41,7 @@ float join_addend(std::int64_t sum, int ed, float c, SmallAddend small) {
 
 float add_rounded_once(double sum, double c) {
   const double total = sum + c;
+  if (!std::isfinite(total)) return static_cast<float>(total);
   const double c_part = total - sum;
   const double rest = (sum - (total - c_part)) + (c - c_part);  // what the addition lost, exactly
   auto bits = std::bit_cast<std::int64_t>(total);

@@ -7,7 +7,9 @@
 
 namespace monojit::kernels::reference {
 
-bool RankMemory::has(std::string_view name) const { return std::ranges::find(views_, name, &TensorView::name) != views_.end(); }
+bool RankMemory::has(std::string_view name) const {
+  return std::ranges::find(views_, name, &TensorView::name) != views_.end();
+}
 
 const TensorView& RankMemory::view(std::string_view name) const {
   const auto found = std::ranges::find(views_, name, &TensorView::name);

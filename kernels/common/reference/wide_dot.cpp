@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 
-
 namespace monojit::kernels::reference {
 namespace {
 
@@ -22,7 +21,8 @@ WideDot wide_dot(const BFloat16Bits* weights, const BFloat16Bits* activations, s
   kAddProducts(weights, activations, whole, sums, magnitudes);
   WideDot dot;
   for (std::size_t i = whole; i < length; ++i) {
-    const double product = static_cast<double>(bf16_value(weights[i])) * static_cast<double>(bf16_value(activations[i]));
+    const double product =
+        static_cast<double>(bf16_value(weights[i])) * static_cast<double>(bf16_value(activations[i]));
     dot.sum += product;
     dot.magnitude += std::fabs(product);
   }

@@ -39,7 +39,8 @@ std::vector<MemoryMap> layout(const BuildKey& key) {
        {s.part, s.wgt, s.msq, s.xrdy, s.sgu, s.h, s.rpart, s.lpart, s.route, s.inter, s.isc, s.lmsq, s.lnrdy, s.shrdy,
         s.ln, s.shp, s.xrow}},
       {"peer half",
-       fmt::format("of epoch parity p at byte {} + {} p of a rank's buffer of {} bytes", kPeerHead, kPeerHalf, kPeerBytes),
+       fmt::format("of epoch parity p at byte {} + {} p of a rank's buffer of {} bytes", kPeerHead, kPeerHalf,
+                   kPeerBytes),
        p.bytes(),
        {p.ar, p.rlog, p.lat, p.latr, p.final_}},
       {"LDS",
@@ -54,8 +55,9 @@ std::vector<MemoryMap> layout(const BuildKey& key) {
 
 const Family kK2 = {
     .name = "kimi_k3.k2",
-    .summary = "Kimi-K3, back half of a layer on eight ranks: output projection, AttnRes, router, latent MoE, shared "
-               "expert, and the sums over the ranks",
+    .summary =
+        "Kimi-K3, back half of a layer on eight ranks: output projection, AttnRes, router, latent MoE, shared "
+        "expert, and the sums over the ranks",
     .symbol_stem = "kimi_k3_k2",
     .generator_digest = kernels_kimi_k3_k2::kGeneratorDigest,
     .fields = kFields,

@@ -15,7 +15,7 @@ namespace monojit::kernels::kimi_k3 {
 inline constexpr int kRowsPerTask = 16;  ///< of a weight, in every GEMV
 inline constexpr int kSlices = 56;       ///< of 128 columns of the hidden row: AllReduce and AttnRes workgroups
 inline constexpr int kSliceColumns = kHidden / kSlices;
-inline constexpr int kLatentSlices = 28;  ///< of 128 columns of the latent row
+inline constexpr int kLatentSlices = 28;                          ///< of 128 columns of the latent row
 inline constexpr int kRouterTasks = kRankExperts / kRowsPerTask;  // 7
 inline constexpr int kRouterParts = 4;                            ///< K parts of a router row
 inline constexpr int kLatentTasks = kRankLatent / kRowsPerTask;   // 28
@@ -68,7 +68,8 @@ constexpr ScratchLayout scratch_layout(int tokens, int nblocks) {
   s.shp = at.place("shp", Content::kBFloat16, {token, {"column", kRankColumns}},
                    "shared expert's part of this rank's own output columns");
   at.align(16);
-  s.xrow = at.place("xrow", Content::kBFloat16, {token, {"column", kHidden}}, "input of router, latent and shared expert");
+  s.xrow =
+      at.place("xrow", Content::kBFloat16, {token, {"column", kHidden}}, "input of router, latent and shared expert");
   return s;
 }
 static_assert(scratch_layout(kMaxTokens, kMaxBlocks).bytes() == 481248);
@@ -93,7 +94,8 @@ constexpr PeerLayout peer_layout(int tokens) {
                    "latent row; rank r pushes words 224 r .. 224 r + 223");
   p.latr = at.place("latr", Content::kBFloat16Pair, {source, token, {"word", kLatent / 2}},
                     "routed experts' partials of the latent output");
-  p.final_ = at.place("final", Content::kBFloat16Pair, {source, token, {"word", kHidden / 2}}, "partials of the output");
+  p.final_ =
+      at.place("final", Content::kBFloat16Pair, {source, token, {"word", kHidden / 2}}, "partials of the output");
   return p;
 }
 
@@ -107,10 +109,10 @@ static_assert(kPeerBytes == 9519360);
 
 /// LDS: `red` and the routing tables are alive all the time, the others share memory stage by stage.
 struct LdsLayout {
-  Region red, route, flag, expert, kof, scan;  // alive
-  Region rows;                                 // GEMV stages
-  Region vals, delta;                          // AttnRes
-  Region latent_words, latent_scales, values;  // gate and up
+  Region red, route, flag, expert, kof, scan;       // alive
+  Region rows;                                      // GEMV stages
+  Region vals, delta;                               // AttnRes
+  Region latent_words, latent_scales, values;       // gate and up
   Region inter_words, inter_scales, contributions;  // down
   std::int64_t bytes = 0;
 };
@@ -131,7 +133,8 @@ constexpr LdsLayout lds_layout(int tokens, int nblocks) {
   l.route = at.place("route", Content::kInt32, {token, {"word", 2 * kTopExperts}}, "ids and weights");
   l.flag = at.place("flag", Content::kInt32, {{"expert", kExperts}}, "whether picked, then its slot");
   l.expert = at.place("expert", Content::kInt32, {{"slot", kMaxUnion}}, "expert of a slot, rising");
-  l.kof = at.place("kof", Content::kInt32, {{"slot", kMaxUnion}, {"token", kMaxTokens}}, "which pick of the token, or -1");
+  l.kof =
+      at.place("kof", Content::kInt32, {{"slot", kMaxUnion}, {"token", kMaxTokens}}, "which pick of the token, or -1");
   l.scan = at.place("scan", Content::kInt32, {{"wave", kWaves}}, "sums of the scan over threads");
   at.align(16);
   const std::int64_t shared = at.end();
@@ -151,8 +154,8 @@ constexpr LdsLayout lds_layout(int tokens, int nblocks) {
   at.go_to(shared);
   l.inter_words = at.place("inter_words", Content::kInt32, {{"pick", picks}, {"word", kIntermediate / kFp4WordValues}},
                            "FP4 intermediates");
-  l.inter_scales = at.place("inter_scales", Content::kInt32, {{"pick", picks}, {"block", kIntermediateBlocks}},
-                            "their E8M0 codes");
+  l.inter_scales =
+      at.place("inter_scales", Content::kInt32, {{"pick", picks}, {"block", kIntermediateBlocks}}, "their E8M0 codes");
   l.contributions = at.place("contributions", Content::kFloat32, {{"pick", picks}, {"row", kRowsPerTask}},
                              "weighted results of the picks");
   l.bytes = std::max(l.bytes, at.end());
@@ -163,8 +166,8 @@ static_assert(lds_layout(kMaxTokens, kMaxBlocks).bytes == 132256);
 static_assert(lds_layout(kMaxTokens, kMaxBlocks).bytes <= kMaxLds);
 
 /// What a wait can be for, as health records name it.
-inline constexpr std::string_view kWaitRegions[] = {"part",  "wgt",   "msq",   "xrdy", "ar",    "sgu",  "h",
+inline constexpr std::string_view kWaitRegions[] = {"part",  "wgt",   "msq",   "xrdy",  "ar",   "sgu",  "h",
                                                     "rpart", "lpart", "route", "inter", "isc",  "lmsq", "lnrdy",
-                                                    "shrdy", "rlog",  "lat",   "latr", "final"};
+                                                    "shrdy", "rlog",  "lat",   "latr",  "final"};
 
 }  // namespace monojit::kernels::kimi_k3

@@ -24,7 +24,7 @@ inline constexpr WorkgroupRange kSharedActivation{8, kMaxTokens};
 
 /// Then, on workgroups of the output projection:
 inline constexpr WorkgroupRange kSharedGateUp{56, 96};
-inline constexpr WorkgroupRange kRouter{160, kRouterTasks * kRouterParts};    // task i, part q: 160 + 4 i + q
+inline constexpr WorkgroupRange kRouter{160, kRouterTasks * kRouterParts};      // task i, part q: 160 + 4 i + q
 inline constexpr WorkgroupRange kLatentDown{188, kLatentTasks * kLatentParts};  // 188 + 2 i + q
 
 /// Last, behind the experts on all workgroups:

@@ -74,16 +74,24 @@ void check(Draw draw) {
 
 TEST_CASE("a GEMV's quick steps have the matrix core's bits") {
   Random random(kSeed, 0);
-  SECTION("ordinary values") { check([&] { return random.gaussian(); }); }
-  SECTION("with zeros") { check([&] { return random.below(3) == 0 ? random.gaussian() : 0.0F; }); }
-  SECTION("many zeros") { check([&] { return random.below(30) == 0 ? random.gaussian() : 0.0F; }); }
+  SECTION("ordinary values") {
+    check([&] { return random.gaussian(); });
+  }
+  SECTION("with zeros") {
+    check([&] { return random.below(3) == 0 ? random.gaussian() : 0.0F; });
+  }
+  SECTION("many zeros") {
+    check([&] { return random.below(30) == 0 ? random.gaussian() : 0.0F; });
+  }
   SECTION("wide exponents") {
     check([&] { return std::ldexp(random.gaussian(), static_cast<int>(random.below(80)) - 40); });
   }
   SECTION("a few large ones") {
     check([&] { return random.below(10) == 0 ? 4096 * random.gaussian() : random.gaussian(); });
   }
-  SECTION("denormals") { check([&] { return std::ldexp(random.gaussian(), -60 - static_cast<int>(random.below(80))); }); }
+  SECTION("denormals") {
+    check([&] { return std::ldexp(random.gaussian(), -60 - static_cast<int>(random.below(80))); });
+  }
   SECTION("infinities") {
     check([&] { return random.below(200) == 0 ? std::numeric_limits<float>::infinity() : random.gaussian(); });
   }
@@ -109,7 +117,9 @@ TEST_CASE("a GEMV takes chunks of 128 in turns of 8 waves and adds the waves in 
   std::vector<BFloat16Bits> weights(16 * kLength, 0);
   std::vector<BFloat16Bits> row(kLength, bf16_bits(1));
   const BFloat16Activations activations(row, 1);
-  const auto set = [&](std::size_t n, std::size_t chunk, float value) { weights[n * kLength + chunk * 128] = bf16_bits(value); };
+  const auto set = [&](std::size_t n, std::size_t chunk, float value) {
+    weights[n * kLength + chunk * 128] = bf16_bits(value);
+  };
   // Row 0: waves 0 and 7 cancel around single ones of the waves between, which vanish one by one.
   set(0, 0, 0x1p24F);
   for (std::size_t wave = 1; wave < 7; ++wave) set(0, wave, 1);

@@ -71,7 +71,8 @@ TEST_CASE("FP4 codes are the values 0, 0.5, 1, 1.5, 2, 3, 4 and 6 and their nega
 }
 
 TEST_CASE("FP4 rounds to the nearest code, ties to the even one, and saturates") {
-  const std::pair<float, unsigned> ties[] = {{0.25F, 0}, {0.75F, 2}, {1.25F, 2}, {1.75F, 4}, {2.5F, 4}, {3.5F, 6}, {5, 6}};
+  const std::pair<float, unsigned> ties[] = {{0.25F, 0}, {0.75F, 2}, {1.25F, 2}, {1.75F, 4},
+                                             {2.5F, 4},  {3.5F, 6},  {5, 6}};
   for (const auto& [value, code] : ties) {
     CHECK(fp4_code(value) == code);
     const unsigned below = fp4_value(code) > value ? code - 1 : code;
@@ -104,7 +105,7 @@ TEST_CASE("a block's scale code follows its largest magnitude over 6, rounded up
 TEST_CASE("values are divided by their scale before they are rounded once") {
   CHECK(fp4_scaled_code(6, 127) == 7);
   CHECK(fp4_scaled_code(6, 128) == 5);
-  CHECK(fp4_scaled_code(-0.3F, 124) == 8 + 4);  // -2.4
+  CHECK(fp4_scaled_code(-0.3F, 124) == 8 + 4);                          // -2.4
   CHECK(fp4_scaled_code(std::numeric_limits<float>::max(), 253) == 6);  // just below 4 * 2^126
   CHECK(fp4_scaled_code(0x1p-148F, 0) == 0);
 }
@@ -118,7 +119,8 @@ TEST_CASE("each block is exact and added with one rounding, blocks in rising k")
       const MfmaColumn result = mfma.run(MatrixModel::kCdna3);
       for (int row = 0; row < kMfmaRows; ++row) {
         float c = mfma.c[row];
-        for (int block = 0; block < kMxMfmaBlocks; ++block) c = exact_sum(std::array{static_cast<double>(c), mfma.dot(block, row)});
+        for (int block = 0; block < kMxMfmaBlocks; ++block)
+          c = exact_sum(std::array{static_cast<double>(c), mfma.dot(block, row)});
         same = same && c == result[row];
       }
     }
@@ -154,12 +156,13 @@ TEST_CASE("a scale of 255 makes its row or column NaN") {
 
 TEST_CASE("an exact sum of any terms is rounded once") {
   CHECK(exact_sum(std::array{0x1p100, 1.0, -0x1p100}) == 1);
-  CHECK(exact_sum(std::array{1.0, 0x1p-24}) == 1);                        // a tie, to even
-  CHECK(exact_sum(std::array{1.0, 0x1p-24, 0x1p-300}) == 1 + 0x1p-23F);   // above it
+  CHECK(exact_sum(std::array{1.0, 0x1p-24}) == 1);                       // a tie, to even
+  CHECK(exact_sum(std::array{1.0, 0x1p-24, 0x1p-300}) == 1 + 0x1p-23F);  // above it
   CHECK(exact_sum(std::array{1.0, 0x1p-24, -0x1p-300}) == 1);
   CHECK(exact_sum(std::array{1.0, 0x1p-23, 0x1p-24, -0x1p-300}) == 1 + 0x1p-23F);
   CHECK(rounded_sum(1.0 + 0x1p-24, 0x1p-60) == 1 + 0x1p-23F);
-  CHECK(std::isnan(exact_sum(std::array{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()})));
+  CHECK(std::isnan(
+      exact_sum(std::array{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()})));
 }
 
 }  // namespace

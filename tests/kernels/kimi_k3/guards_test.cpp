@@ -1,3 +1,5 @@
+#include "kernels/kimi_k3/guards.h"
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -5,7 +7,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-#include "kernels/kimi_k3/guards.h"
 #include "kernels/kimi_k3/k2/arguments.h"
 #include "kernels/kimi_k3/k2/reference/group.h"
 
@@ -77,9 +78,11 @@ TEST_CASE("all reasons against a configuration come at once") {
 LayerWeights good_weights() {
   LayerWeights weights;
   for (const TensorShape& shape : rank_shapes(K2Key{})) {
-    const bool state = shape.written || shape.name == "core" || shape.name == "blocks" || shape.extents == std::vector<std::int64_t>{1};
+    const bool state = shape.written || shape.name == "core" || shape.name == "blocks" ||
+                       shape.extents == std::vector<std::int64_t>{1};
     if (state) continue;
-    const std::string_view dtype = shape.dtype == DType::kBFloat16 ? "bf16" : (shape.dtype == DType::kFloat32 ? "f32" : "uint8");
+    const std::string_view dtype =
+        shape.dtype == DType::kBFloat16 ? "bf16" : (shape.dtype == DType::kFloat32 ? "f32" : "uint8");
     weights.tensors.push_back({shape.name, dtype, shape.extents, true});
   }
   return weights;
@@ -107,8 +110,9 @@ TEST_CASE("weights of a wrong type, shape or order are refused, all at once") {
   CHECK(reasons.size() == 10);
   std::string all;
   for (const std::string& reason : reasons) all += reason + "\n";
-  for (const char* const part : {"w_o is f32, must be bf16", "has shape [7], must have [7168]", "not contiguous", "w_x is none",
-                                 "w_up is missing", "2.5", "TRITON", "silu", "no shared experts", "separated"}) {
+  for (const char* const part :
+       {"w_o is f32, must be bf16", "has shape [7], must have [7168]", "not contiguous", "w_x is none",
+        "w_up is missing", "2.5", "TRITON", "silu", "no shared experts", "separated"}) {
     CHECK_THAT(all, ContainsSubstring(part));
   }
 }

@@ -11,7 +11,7 @@ namespace {
 /// The public permutation of a row-major matrix: [N / 16][K / 128][4][16][16 bytes], rows in the fourth.
 std::int64_t permuted_weight_byte(int columns, int row, int column) {
   const int byte = column / 2;
-  const int tile = byte / 64;        // 128 columns
+  const int tile = byte / 64;  // 128 columns
   const int lane_group = byte % 64 / 16;
   const std::int64_t tiles = columns / 128;
   return ((((row / 16) * tiles + tile) * 4 + lane_group) * 16 + row % 16) * 16 + byte % 16;

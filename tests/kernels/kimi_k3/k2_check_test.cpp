@@ -42,10 +42,13 @@ TEST_CASE("tensors of a wrong shape or type are refused together, by rank and na
 TEST_CASE("strides that vectors or the blocks' memory don't take are refused") {
   K2Case a_case(kKey);
   a_case.rank(3).of<std::int32_t>("blk_sm")[0] = 7170;
-  CHECK_THROWS_MATCHES(check(a_case), UserError, MessageMatches(ContainsSubstring("rank3/blk_sm: is 7170, must be a multiple of 4")));
+  CHECK_THROWS_MATCHES(check(a_case), UserError,
+                       MessageMatches(ContainsSubstring("rank3/blk_sm: is 7170, must be a multiple of 4")));
   a_case.rank(3).of<std::int32_t>("blk_sm")[0] = 7168;
   a_case.rank(3).of<std::int32_t>("blk_sr")[0] = 40000;
-  CHECK_THROWS_MATCHES(check(a_case), UserError, MessageMatches(ContainsSubstring("rank3/blocks: has 57344 elements, but the strides reach 87168")));
+  CHECK_THROWS_MATCHES(
+      check(a_case), UserError,
+      MessageMatches(ContainsSubstring("rank3/blocks: has 57344 elements, but the strides reach 87168")));
 }
 
 TEST_CASE("ranks that would wait for each other in vain are refused") {

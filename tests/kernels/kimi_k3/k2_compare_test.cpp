@@ -34,7 +34,8 @@ const Comparison& row(const std::vector<Comparison>& rows, std::string_view name
 }
 
 TEST_CASE("what the reference leaves behind is right, by the wide reference too") {
-  for (const K2Key& key : {K2Key{.tokens = 2, .nblocks = 3}, K2Key{.tokens = 1, .nblocks = 2, .reduce = false, .reset = true}}) {
+  for (const K2Key& key :
+       {K2Key{.tokens = 2, .nblocks = 3}, K2Key{.tokens = 1, .nblocks = 2, .reduce = false, .reset = true}}) {
     const K2Case a_case = K2Case::generated(key, kSeed);
     const GroupExpectation expected(key, a_case.group.memory());
     launch(a_case, expected.results());

@@ -47,7 +47,7 @@ TEST_CASE("a latent block's scale is the least power of two that takes its large
   row[0] = bf16_bits(6);
   row[32] = bf16_bits(-3);
   row[64] = bf16_bits(6.03125F);
-  row[96] = 1;       // the least denormal
+  row[96] = 1;        // the least denormal
   row[128] = 0x7F7F;  // the largest finite
   row[160] = 0x7F80;  // infinity
   row[192] = 0x7FC0;
@@ -160,7 +160,8 @@ TEST_CASE("every model of the matrix core agrees where sums are exact") {
     double sum = 0;
     for (int k = 0; k < kLatent; ++k) {
       const unsigned byte = weights.w13[static_cast<std::size_t>(kGateUpMatrix.weight_byte(n, k))];
-      sum += kValues[k % 2 == 0 ? byte & 15U : byte >> 4] * static_cast<double>(reference::bf16_value(row[static_cast<std::size_t>(k)]));
+      sum += kValues[k % 2 == 0 ? byte & 15U : byte >> 4] *
+             static_cast<double>(reference::bf16_value(row[static_cast<std::size_t>(k)]));
     }
     CHECK(static_cast<double>(expected.gate[static_cast<std::size_t>(n)]) == sum);
   }

@@ -59,7 +59,8 @@ TEST_CASE("router logits come from the rank of their expert, each of the four K 
     const GroupResult result = a_case.run();
     const Region rlog = a_case.peer_regions().rlog;
     const Region route = a_case.scratch_regions().route;
-    const float x = bf16_value(a_case.scratch_of(result, 0).row(a_case.scratch_regions().xrow)[static_cast<std::size_t>(column)]);
+    const float x =
+        bf16_value(a_case.scratch_of(result, 0).row(a_case.scratch_regions().xrow)[static_cast<std::size_t>(column)]);
     for (int rank = 0; rank < kRanks; ++rank) {
       CHECK(a_case.peer_of(result, rank).float_value(rlog, rlog.at(3, 0, 17)) == 3 * x);
       CHECK(a_case.scratch_of(result, rank).value(route, route.at(0, 0)) == static_cast<std::uint32_t>(expert));
@@ -70,7 +71,7 @@ TEST_CASE("router logits come from the rank of their expert, each of the four K 
 
 TEST_CASE("the shared expert's columns land in the own part of one rank and in FINAL of the others") {
   K2Case a_case = with_x(100);
-  a_case.set(2, "w_sgu", 40 * kHidden + 100, 1);                         // gate row 40
+  a_case.set(2, "w_sgu", 40 * kHidden + 100, 1);                          // gate row 40
   a_case.set(2, "w_sgu", (kSharedIntermediate + 40) * kHidden + 100, 2);  // up row 40
   a_case.set(2, "w_sd", std::int64_t{2 * kRankColumns + 5} * kSharedIntermediate + 40, 1);
   a_case.set(2, "w_sd", std::int64_t{6000} * kSharedIntermediate + 40, -1);
@@ -136,7 +137,8 @@ TEST_CASE("zero rows stay zeros all the way, without NaNs") {
     CHECK(std::ranges::count(one.out, 0) == 2 * kHidden);
     CHECK(std::ranges::count(one.prefix, 0) == 2 * kHidden);
     const Mail scratch = a_case.scratch_of(result, rank);
-    for (int word = 0; word < regions.inter.count(); ++word) REQUIRE((scratch.value(regions.inter, word) & 0x77777777U) == 0);
+    for (int word = 0; word < regions.inter.count(); ++word)
+      REQUIRE((scratch.value(regions.inter, word) & 0x77777777U) == 0);
     CHECK(scratch.float_value(regions.route, regions.route.at(1, kTopExperts)) == 0.0625F);
   }
 }
@@ -156,13 +158,16 @@ TEST_CASE("every pair of the layout carries the launch's tag, and nothing else i
   for (int rank = 0; rank < kRanks; ++rank) {
     const RankResult& one = result[static_cast<std::size_t>(rank)];
     const Mail scratch = a_case.scratch_of(result, rank);
-    for (const Region* region : {&s.part, &s.wgt, &s.msq, &s.xrdy, &s.sgu, &s.h, &s.route, &s.inter, &s.isc, &s.lmsq, &s.lnrdy, &s.shrdy}) {
+    for (const Region* region :
+         {&s.part, &s.wgt, &s.msq, &s.xrdy, &s.sgu, &s.h, &s.route, &s.inter, &s.isc, &s.lmsq, &s.lnrdy, &s.shrdy}) {
       for (std::int64_t i = 0; i < region->count(); ++i) REQUIRE(scratch.tag(*region, i) == tag);
     }
     CHECK(scratch.tag(s.rpart, s.rpart.at(0, 0, 0, 0)) == 0xEEEEEEEEU);  // part 0 stays with its maker
     CHECK(scratch.tag(s.rpart, s.rpart.at(6, 3, 1, 15)) == tag);
     CHECK(scratch.tag(s.lpart, s.lpart.at(0, 0, 0, 0)) == 0xEEEEEEEEU);
-    const auto untouched = [](std::span<const std::byte> bytes) { return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0xEE}; }); };
+    const auto untouched = [](std::span<const std::byte> bytes) {
+      return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0xEE}; });
+    };
     CHECK(untouched(std::span(one.scratch).subspan(static_cast<std::size_t>(s.bytes()))));
     const Mail peer = a_case.peer_of(result, rank);
     for (const Region* region : {&p.ar, &p.rlog, &p.lat, &p.latr, &p.final_}) {
@@ -179,7 +184,8 @@ TEST_CASE("without reduce the output stays as it was and FINAL is there") {
   const GroupResult result = a_case.run();
   CHECK(std::ranges::count(result[4].out, bf16_bits(3)) == kHidden);
   const Region region = a_case.peer_regions().final_;
-  CHECK(a_case.peer_of(result, 4).tag(region, region.count() - 1) == static_cast<std::uint32_t>(tag_of(a_case.rank(4))));
+  CHECK(a_case.peer_of(result, 4).tag(region, region.count() - 1) ==
+        static_cast<std::uint32_t>(tag_of(a_case.rank(4))));
 }
 
 }  // namespace

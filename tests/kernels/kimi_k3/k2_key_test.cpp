@@ -31,9 +31,8 @@ TEST_CASE("a K2 key has the released kernel's fields and defaults") {
 }
 
 TEST_CASE("K2 is built for 1 to 8 rows and 1 to 8 blocks") {
-  for (const char* const text :
-       {"kimi_k3.k2{tokens=0,nblocks=1}", "kimi_k3.k2{tokens=9,nblocks=1}", "kimi_k3.k2{tokens=1,nblocks=0}",
-        "kimi_k3.k2{tokens=1,nblocks=9}"}) {
+  for (const char* const text : {"kimi_k3.k2{tokens=0,nblocks=1}", "kimi_k3.k2{tokens=9,nblocks=1}",
+                                 "kimi_k3.k2{tokens=1,nblocks=0}", "kimi_k3.k2{tokens=1,nblocks=9}"}) {
     CHECK_THROWS_MATCHES(BuildKey::parse(text), UserError, MessageMatches(ContainsSubstring("1..8")));
   }
 }
@@ -51,11 +50,12 @@ TEST_CASE("K2's 28 arguments lie where the released kernel has them") {
     std::uint32_t offset;
   };
   // Specification §3.3.
-  constexpr Place kPlaces[] = {
-      {"core", 0},     {"w_o", 8},      {"prefix", 16},  {"blocks", 24},  {"blk_sm", 32}, {"blk_sr", 36}, {"ares_nw", 40},
-      {"ares_qk", 48}, {"in_nw", 56},   {"w_gate", 64},  {"bias", 72},    {"w_ld", 80},   {"w_sgu", 88},  {"w_sd", 96},
-      {"w13", 104},    {"w13s", 112},   {"w2", 120},     {"w2s", 128},    {"ln_w", 136},  {"w_up", 144},  {"out", 152},
-      {"scratch", 160}, {"peers", 168}, {"rank", 176},   {"epoch", 184},  {"layer", 192}, {"health", 200}, {"alarm", 208}};
+  constexpr Place kPlaces[] = {{"core", 0},    {"w_o", 8},       {"prefix", 16},  {"blocks", 24}, {"blk_sm", 32},
+                               {"blk_sr", 36}, {"ares_nw", 40},  {"ares_qk", 48}, {"in_nw", 56},  {"w_gate", 64},
+                               {"bias", 72},   {"w_ld", 80},     {"w_sgu", 88},   {"w_sd", 96},   {"w13", 104},
+                               {"w13s", 112},  {"w2", 120},      {"w2s", 128},    {"ln_w", 136},  {"w_up", 144},
+                               {"out", 152},   {"scratch", 160}, {"peers", 168},  {"rank", 176},  {"epoch", 184},
+                               {"layer", 192}, {"health", 200},  {"alarm", 208}};
   REQUIRE(std::size(kK2Arguments) == std::size(kPlaces));
   std::uint32_t offset = 0;
   for (std::size_t i = 0; i < std::size(kPlaces); ++i) {
@@ -71,7 +71,8 @@ TEST_CASE("K2's 28 arguments lie where the released kernel has them") {
 
 TEST_CASE("the model's layers use 15 pairs of block count and reset") {
   std::set<std::pair<int, bool>> pairs;
-  for (int layer = kFirstLayer; layer <= kLastLayer; ++layer) pairs.emplace(blocks_of_layer(layer), resets_prefix(layer));
+  for (int layer = kFirstLayer; layer <= kLastLayer; ++layer)
+    pairs.emplace(blocks_of_layer(layer), resets_prefix(layer));
   std::set<std::pair<int, bool>> expected = {{1, false}};
   for (int blocks = 2; blocks <= 8; ++blocks) expected.insert({{blocks, false}, {blocks, true}});
   CHECK(pairs == expected);

@@ -17,10 +17,10 @@ namespace {
 TEST_CASE("the scratch regions lie where the specification has them at 8 rows and 8 blocks") {
   const ScratchLayout s = scratch_layout(8, 8);
   const std::pair<const Region*, std::pair<std::int64_t, std::int64_t>> expected[] = {
-      {&s.part, {0, 64512}},       {&s.wgt, {64512, 640}},      {&s.msq, {65152, 3584}},    {&s.xrdy, {68736, 448}},
-      {&s.sgu, {69184, 49152}},    {&s.h, {118336, 24576}},     {&s.rpart, {142912, 28672}}, {&s.lpart, {171584, 57344}},
-      {&s.route, {228928, 2048}},  {&s.inter, {230976, 49152}}, {&s.isc, {280128, 12288}},  {&s.lmsq, {292416, 1792}},
-      {&s.lnrdy, {294208, 224}},   {&s.shrdy, {294432, 448}},   {&s.ln, {294880, 57344}},   {&s.shp, {352224, 14336}},
+      {&s.part, {0, 64512}},      {&s.wgt, {64512, 640}},      {&s.msq, {65152, 3584}},     {&s.xrdy, {68736, 448}},
+      {&s.sgu, {69184, 49152}},   {&s.h, {118336, 24576}},     {&s.rpart, {142912, 28672}}, {&s.lpart, {171584, 57344}},
+      {&s.route, {228928, 2048}}, {&s.inter, {230976, 49152}}, {&s.isc, {280128, 12288}},   {&s.lmsq, {292416, 1792}},
+      {&s.lnrdy, {294208, 224}},  {&s.shrdy, {294432, 448}},   {&s.ln, {294880, 57344}},    {&s.shp, {352224, 14336}},
       {&s.xrow, {366560, 114688}}};
   for (const auto& [region, place] : expected) {
     INFO(region->name);
@@ -88,10 +88,10 @@ TEST_CASE("the members of a stage do not overlap in LDS") {
 
 TEST_CASE("health records name regions by the specification's ids") {
   const std::pair<std::string_view, std::uint32_t> ids[] = {
-      {"part", 0x490F70C6}, {"wgt", 0x532BEF82},   {"msq", 0x1C5EEAFE},   {"xrdy", 0x70F28C6A},  {"ar", 0x03345809},
-      {"sgu", 0x232577C8},  {"h", 0x116B06E7},     {"rpart", 0x2D7BEB68}, {"lpart", 0x72ABC28B}, {"route", 0x02C42079},
-      {"inter", 0x7C802D6F}, {"isc", 0x68EE336A},  {"lmsq", 0x33ABA44B},  {"lnrdy", 0x3E243664}, {"shrdy", 0x79FF69EB},
-      {"rlog", 0x100C06DC}, {"lat", 0x15020495},   {"latr", 0x6CF99A52},  {"final", 0x6CD55CC6}};
+      {"part", 0x490F70C6},  {"wgt", 0x532BEF82}, {"msq", 0x1C5EEAFE},   {"xrdy", 0x70F28C6A},  {"ar", 0x03345809},
+      {"sgu", 0x232577C8},   {"h", 0x116B06E7},   {"rpart", 0x2D7BEB68}, {"lpart", 0x72ABC28B}, {"route", 0x02C42079},
+      {"inter", 0x7C802D6F}, {"isc", 0x68EE336A}, {"lmsq", 0x33ABA44B},  {"lnrdy", 0x3E243664}, {"shrdy", 0x79FF69EB},
+      {"rlog", 0x100C06DC},  {"lat", 0x15020495}, {"latr", 0x6CF99A52},  {"final", 0x6CD55CC6}};
   for (const auto& [name, id] : ids) {
     INFO(name);
     CHECK(region_id(name) == id);
@@ -121,7 +121,8 @@ TEST_CASE("every task of a stage has one workgroup, and stages that run side by 
   CHECK(std::ranges::all_of(tasks, [](int count) { return count == 1; }));
   for (int b = 0; b < kWorkgroups; ++b) {
     CHECK(int{kResidual.contains(b)} + int{kSharedGateUp.contains(b)} + int{kRouter.contains(b)} +
-              int{kLatentDown.contains(b)} <= 1);
+              int{kLatentDown.contains(b)} <=
+          1);
     CHECK((kResidual.contains(b) != kOutputProjection.contains(b)));
   }
 }
@@ -140,9 +141,9 @@ TEST_CASE("shared down covers all columns on every rank, its own in the first 56
 }
 
 TEST_CASE("GEMVs go through 8 waves in the specification's rounds") {
-  const std::pair<GemvShape, std::pair<int, int>> expected[] = {
-      {kOutputGemv, {12, 2}}, {kRouterGemv, {14, 2}},    {kLatentGemv, {28, 4}},
-      {kSharedGateUpGemv, {56, 7}}, {kSharedDownGemv, {6, 1}}, {kUpGemv, {28, 4}}};
+  const std::pair<GemvShape, std::pair<int, int>> expected[] = {{kOutputGemv, {12, 2}},    {kRouterGemv, {14, 2}},
+                                                                {kLatentGemv, {28, 4}},    {kSharedGateUpGemv, {56, 7}},
+                                                                {kSharedDownGemv, {6, 1}}, {kUpGemv, {28, 4}}};
   for (const auto& [shape, counts] : expected) {
     CHECK(shape.chunks() == counts.first);
     CHECK(shape.rounds() == counts.second);

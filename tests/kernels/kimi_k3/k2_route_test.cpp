@@ -122,7 +122,8 @@ TEST_CASE("random scores: the 16 largest by a plain sort") {
     std::vector<std::pair<double, int>> order;
     for (int e = 0; e < kExperts; ++e) {
       const auto i = static_cast<std::size_t>(e);
-      order.emplace_back(-(1 / (1 + std::exp(-static_cast<double>(scores.logits[i]))) + static_cast<double>(scores.bias[i])), e);
+      order.emplace_back(
+          -(1 / (1 + std::exp(-static_cast<double>(scores.logits[i]))) + static_cast<double>(scores.bias[i])), e);
     }
     std::ranges::sort(order);
     // Neighbours closer than the roundings may swap: what counts is the set without the last one.

@@ -52,12 +52,15 @@ class Checker {
       }
       const TensorView& view = at(rank).view(shape.name);
       if (view.dtype != shape.dtype) {
-        refuse(rank, shape.name, "is {}, must be {}", reference::dtype_name(view.dtype), reference::dtype_name(shape.dtype));
+        refuse(rank, shape.name, "is {}, must be {}", reference::dtype_name(view.dtype),
+               reference::dtype_name(shape.dtype));
       }
       std::vector<std::int64_t> wanted = shape.extents;
-      if (shape.name == "blocks" && view.shape.size() == wanted.size()) wanted[1] = std::max<std::int64_t>(view.shape[1], key_.nblocks);
+      if (shape.name == "blocks" && view.shape.size() == wanted.size())
+        wanted[1] = std::max<std::int64_t>(view.shape[1], key_.nblocks);
       if (view.shape != wanted) {
-        refuse(rank, shape.name, "has shape {}, must have {}", reference::shape_text(view.shape), reference::shape_text(wanted));
+        refuse(rank, shape.name, "has shape {}, must have {}", reference::shape_text(view.shape),
+               reference::shape_text(wanted));
       }
     }
   }
@@ -92,8 +95,9 @@ class Checker {
   /// A pair that carries the launch's tag already would be taken for its result.
   void stale(int rank) {
     const auto tag = static_cast<std::uint32_t>(tag_of(at(rank)));
-    for (const auto& [name, first, bytes] : {std::tuple("scratch", std::size_t{0}, scratch_layout(key_.tokens, key_.nblocks).ln.offset),
-                                             std::tuple("peer", half_offset(at(rank)), peer_layout(key_.tokens).bytes())}) {
+    for (const auto& [name, first, bytes] :
+         {std::tuple("scratch", std::size_t{0}, scratch_layout(key_.tokens, key_.nblocks).ln.offset),
+          std::tuple("peer", half_offset(at(rank)), peer_layout(key_.tokens).bytes())}) {
       const auto words = at(rank).of<std::uint32_t>(name).subspan(first / 4, static_cast<std::size_t>(bytes) / 4);
       std::size_t live = 0;
       for (std::size_t i = 1; i < words.size(); i += 2) live += words[i] == tag ? 1 : 0;

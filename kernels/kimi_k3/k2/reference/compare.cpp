@@ -46,7 +46,8 @@ bool same_value(const Region& region, std::uint32_t want, std::uint32_t got) {
 }
 
 Words words_of(const Region& region, Bytes memory) {
-  return {reinterpret_cast<const std::uint32_t*>(memory.data() + region.offset), static_cast<std::size_t>(region.bytes()) / 4};
+  return {reinterpret_cast<const std::uint32_t*>(memory.data() + region.offset),
+          static_cast<std::size_t>(region.bytes()) / 4};
 }
 
 /// Words of a region that differ.
@@ -84,8 +85,8 @@ std::size_t differing_outside(std::span<const Region> regions, Bytes want, Bytes
 
 std::vector<Region> scratch_regions(const K2Key& key) {
   const ScratchLayout s = scratch_layout(key.tokens, key.nblocks);
-  return {s.part, s.wgt, s.msq, s.xrdy, s.sgu, s.h, s.rpart, s.lpart, s.route, s.inter, s.isc, s.lmsq, s.lnrdy, s.shrdy,
-          s.ln, s.shp, s.xrow};
+  return {s.part,  s.wgt, s.msq,  s.xrdy,  s.sgu,   s.h,  s.rpart, s.lpart, s.route,
+          s.inter, s.isc, s.lmsq, s.lnrdy, s.shrdy, s.ln, s.shp,   s.xrow};
 }
 
 /// The half in use, with offsets from the start of the buffer.
@@ -114,7 +115,9 @@ std::uint64_t digest_of(std::uint64_t hash, Bytes bytes) {
   return hash;
 }
 
-bool is_expert_weight(std::string_view name) { return name == "w13" || name == "w13s" || name == "w2" || name == "w2s"; }
+bool is_expert_weight(std::string_view name) {
+  return name == "w13" || name == "w13s" || name == "w2" || name == "w2s";
+}
 
 std::uint64_t inputs_digest(const K2Key& key, const RankMemory& rank) {
   std::uint64_t hash = 0xCBF29CE484222325U;
@@ -146,9 +149,10 @@ std::string difference_text(const Region& region, const Differing& found, Bytes 
 /// What check_wide() says of a region.
 const BoundTracker* wide_row(const WideCheck& wide, std::string_view name) {
   const std::pair<std::string_view, const BoundTracker*> rows[] = {
-      {"ar", &wide.ar},       {"prefix", &wide.prefix}, {"xrow", &wide.xrow}, {"sgu", &wide.sgu},     {"h", &wide.h},
-      {"rlog", &wide.rlog},   {"lat", &wide.lat},       {"route", &wide.route}, {"inter", &wide.inter}, {"latr", &wide.latr},
-      {"ln", &wide.ln},       {"shp", &wide.shp},       {"final", &wide.final_}, {"out", &wide.out}};
+      {"ar", &wide.ar},        {"prefix", &wide.prefix}, {"xrow", &wide.xrow}, {"sgu", &wide.sgu},
+      {"h", &wide.h},          {"rlog", &wide.rlog},     {"lat", &wide.lat},   {"route", &wide.route},
+      {"inter", &wide.inter},  {"latr", &wide.latr},     {"ln", &wide.ln},     {"shp", &wide.shp},
+      {"final", &wide.final_}, {"out", &wide.out}};
   const auto* const found = std::ranges::find(rows, name, &std::pair<std::string_view, const BoundTracker*>::first);
   return found == std::end(rows) ? nullptr : found->second;
 }

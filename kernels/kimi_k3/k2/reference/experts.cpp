@@ -22,7 +22,8 @@ struct Matrix {
   const std::uint8_t* weights;
   const std::uint8_t* scales;
 
-  Matrix(const ExpertMatrix& matrix, std::span<const std::uint8_t> all_weights, std::span<const std::uint8_t> all_scales, int expert)
+  Matrix(const ExpertMatrix& matrix, std::span<const std::uint8_t> all_weights,
+         std::span<const std::uint8_t> all_scales, int expert)
       : shape(matrix),
         weights(all_weights.data() + expert * matrix.weight_bytes()),
         scales(all_scales.data() + expert * matrix.scale_bytes()) {}
@@ -53,7 +54,8 @@ void append_block(MxRow& row, std::span<const float> values, float amax) {
   const unsigned code = reference::mx_scale_code(amax);
   for (std::size_t first = 0; first < values.size(); first += kFp4WordValues) {
     std::uint32_t word = 0;
-    for (unsigned i = 0; i < kFp4WordValues; ++i) word |= reference::fp4_scaled_code(values[first + i], code) << (4 * i);
+    for (unsigned i = 0; i < kFp4WordValues; ++i)
+      word |= reference::fp4_scaled_code(values[first + i], code) << (4 * i);
     row.words.push_back(word);
   }
   row.codes.push_back(static_cast<std::uint8_t>(code));

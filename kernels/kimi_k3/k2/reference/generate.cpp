@@ -33,9 +33,9 @@ struct Distribution {
   float deviation = 1;
 };
 constexpr Distribution kDistributions[] = {
-    {"core", 0, 1},         {"w_o", 0, 0.02F},      {"prefix", 0, 2},      {"blocks", 0, 2},      {"ares_nw", 1, 0.1F},
-    {"ares_qk", 0, 0.05F},  {"in_nw", 1, 0.1F},     {"w_gate", 0, 0.02F},  {"w_ld", 0, 0.02F},    {"w_sgu", 0, 0.02F},
-    {"w_sd", 0, 0.03F},     {"ln_w", 1, 0.1F},      {"w_up", 0, 0.02F},
+    {"core", 0, 1},        {"w_o", 0, 0.02F},  {"prefix", 0, 2},     {"blocks", 0, 2},   {"ares_nw", 1, 0.1F},
+    {"ares_qk", 0, 0.05F}, {"in_nw", 1, 0.1F}, {"w_gate", 0, 0.02F}, {"w_ld", 0, 0.02F}, {"w_sgu", 0, 0.02F},
+    {"w_sd", 0, 0.03F},    {"ln_w", 1, 0.1F},  {"w_up", 0, 0.02F},
 };
 constexpr float kBiasDeviation = 0.02F;
 
@@ -96,7 +96,8 @@ void poison_unused_blocks(const K2Key& key, const TensorView& blocks) {
   const auto values = elements<BFloat16Bits>(blocks);
   const auto bank = static_cast<std::size_t>(blocks.shape[1]) * kHidden;
   const std::size_t used = static_cast<std::size_t>(key.nblocks) * kHidden;
-  for (std::size_t first = 0; first < values.size(); first += bank) std::ranges::fill(values.subspan(first + used, bank - used), kNan);
+  for (std::size_t first = 0; first < values.size(); first += bank)
+    std::ranges::fill(values.subspan(first + used, bank - used), kNan);
 }
 
 std::int32_t scalar(Random random, int rank, std::string_view name) {

@@ -15,8 +15,8 @@ enum class ExpertFill : std::uint8_t {
 
 /// Fills all tensors of all ranks (specification §16.3): replicated ones alike, weights of each rank its own. Outputs,
 /// scratch and peer buffers get random words whose tags are never live, unused blocks NaNs; health words and the head
-/// of the peer buffers are zero. Every tensor, and every expert of one, has a stream of its own: the same bytes whatever
-/// else is filled.
+/// of the peer buffers are zero. Every tensor, and every expert of one, has a stream of its own: the same bytes
+/// whatever else is filled.
 void generate_group(const K2Key& key, std::uint64_t seed, const GroupMemory& memory, ExpertFill fill);
 
 /// The same for one tensor of one rank, an expert's weights excepted.

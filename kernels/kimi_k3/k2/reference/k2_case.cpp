@@ -76,7 +76,8 @@ void K2Case::set_expert(int rank_number, const ExpertMatrix& matrix, int expert,
   const bool is_down = matrix.rows == kDownMatrix.rows;
   const auto weights = rank(rank_number).of<std::uint8_t>(is_down ? "w2" : "w13");
   const auto scales = rank(rank_number).of<std::uint8_t>(is_down ? "w2s" : "w13s");
-  std::uint8_t& byte = weights[static_cast<std::size_t>(expert * matrix.weight_bytes() + matrix.weight_byte(row, column))];
+  std::uint8_t& byte =
+      weights[static_cast<std::size_t>(expert * matrix.weight_bytes() + matrix.weight_byte(row, column))];
   const unsigned shift = column % 2 == 0 ? 0 : 4;
   byte = static_cast<std::uint8_t>((byte & ~(15U << shift)) | code << shift);
   scales[static_cast<std::size_t>(expert * matrix.scale_bytes() + matrix.scale_byte(row, column / kMxBlock))] =

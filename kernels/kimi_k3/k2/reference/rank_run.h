@@ -39,13 +39,15 @@ class RankRun {
   }
   reference::WeightRows weight(std::string_view name, std::int64_t row, std::int64_t pitch, std::int64_t first) const;
   /// 16 rows from `task` of a weight with K inputs, all of them.
-  Outputs gemv(std::string_view name, int task, const GemvShape& shape, const reference::BFloat16Activations& rows) const;
+  Outputs gemv(std::string_view name, int task, const GemvShape& shape,
+               const reference::BFloat16Activations& rows) const;
   RankResult& result() const { return results_[static_cast<std::size_t>(rank_)]; }
   Mail scratch() const;
   Mail peer(int rank) const;
   /// A pair of 16 outputs' bf16 to all ranks: row group `task` of a row that begins at pair `row`.
   void push_rows(const Region& region, const Outputs& values, int task, std::int64_t row_words) const;
-  reference::BFloat16Bits reduced(const Region& region, std::int64_t words, std::size_t token, std::size_t column) const;
+  reference::BFloat16Bits reduced(const Region& region, std::int64_t words, std::size_t token,
+                                  std::size_t column) const;
 
   void router(const reference::BFloat16Activations& x);
   void latent(const reference::BFloat16Activations& x);

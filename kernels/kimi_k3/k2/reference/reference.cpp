@@ -27,10 +27,9 @@ class GroupRun {
     ranks_.reserve(kRanks);
     for (int rank = 0; rank < kRanks; ++rank) {
       const RankMemory& memory = before[static_cast<std::size_t>(rank)];
-      results_[static_cast<std::size_t>(rank)] = {copy_of<reference::BFloat16Bits>(memory, "prefix"),
-                                                  copy_of<reference::BFloat16Bits>(memory, "out"),
-                                                  copy_of<std::byte>(memory, "scratch"),
-                                                  copy_of<std::byte>(memory, "peer")};
+      results_[static_cast<std::size_t>(rank)] = {
+          copy_of<reference::BFloat16Bits>(memory, "prefix"), copy_of<reference::BFloat16Bits>(memory, "out"),
+          copy_of<std::byte>(memory, "scratch"), copy_of<std::byte>(memory, "peer")};
       ranks_.emplace_back(key, memory, model, results_, rank);
     }
   }

@@ -22,7 +22,10 @@ constexpr std::size_t kSliceLanes = kSliceColumns / kLaneColumns;  // a half wav
 class Mixer {
  public:
   Mixer(const K2Key& key, const ResidualInputs& in)
-      : tokens_(static_cast<std::size_t>(key.tokens)), sources_(static_cast<std::size_t>(key.sources())), key_(key), in_(in) {
+      : tokens_(static_cast<std::size_t>(key.tokens)),
+        sources_(static_cast<std::size_t>(key.sources())),
+        key_(key),
+        in_(in) {
     out_.part.resize(kSlices * tokens_ * sources_ * 2);
     out_.wgt.resize(tokens_ * (sources_ + 1));
     out_.msq.resize(kSlices * tokens_);
@@ -54,10 +57,12 @@ class Mixer {
         out_.prefix[t * kHidden + i] = bf16_bits(row[i]);
       }
     } else {
-      const std::size_t first = t * static_cast<std::size_t>(in_.token_stride) + source * static_cast<std::size_t>(in_.block_stride);
+      const std::size_t first =
+          t * static_cast<std::size_t>(in_.token_stride) + source * static_cast<std::size_t>(in_.block_stride);
       for (std::size_t i = 0; i < kHidden; ++i) row[i] = bf16_value(in_.blocks[first + i]);
     }
-    for (std::size_t c = 0; c < kSlices; ++c) slice_part(row, c, &out_.part[((c * tokens_ + t) * sources_ + source) * 2]);
+    for (std::size_t c = 0; c < kSlices; ++c)
+      slice_part(row, c, &out_.part[((c * tokens_ + t) * sources_ + source) * 2]);
   }
 
   void slice_part(const float* row, std::size_t c, float* part) const {
@@ -80,7 +85,8 @@ class Mixer {
 
   float part_sum(std::size_t t, std::size_t source, std::size_t which) const {
     std::array<float, kSlices> values{};
-    for (std::size_t c = 0; c < kSlices; ++c) values[c] = out_.part[((c * tokens_ + t) * sources_ + source) * 2 + which];
+    for (std::size_t c = 0; c < kSlices; ++c)
+      values[c] = out_.part[((c * tokens_ + t) * sources_ + source) * 2 + which];
     return slice_sum(values);
   }
 

@@ -79,7 +79,8 @@ class RankCheck {
     return values;
   }
   std::span<const BFloat16Bits> plain_row(const Region& region, int token) const {
-    return scratch_.row(region).subspan(static_cast<std::size_t>(region.at(token, 0)), static_cast<std::size_t>(region.axes[1].extent));
+    return scratch_.row(region).subspan(static_cast<std::size_t>(region.at(token, 0)),
+                                        static_cast<std::size_t>(region.axes[1].extent));
   }
 
   struct Sum {
@@ -110,8 +111,9 @@ class RankCheck {
 
   void output_projection(int token) {
     const auto core = of<BFloat16Bits>("core").subspan(static_cast<std::size_t>(token) * kCoreWidth, kCoreWidth);
-    gemv("w_o", 0, kHidden, core, gemv_bound(kOutputGemv, 0), check_.ar,
-         [&](int n) { return peer_.bf16_element(peers_.ar, peers_.ar.at(rank_, token, 0), static_cast<std::size_t>(n)); });
+    gemv("w_o", 0, kHidden, core, gemv_bound(kOutputGemv, 0), check_.ar, [&](int n) {
+      return peer_.bf16_element(peers_.ar, peers_.ar.at(rank_, token, 0), static_cast<std::size_t>(n));
+    });
   }
 
   void prefix(int token) {
@@ -120,8 +122,8 @@ class RankCheck {
       const double slack = kRanks * kF32Unit * delta.magnitude;
       const std::size_t index = static_cast<std::size_t>(token) * kHidden + i;
       const double old = key_.reset ? 0 : static_cast<double>(bf16_value(prefix_before_[index]));
-      check_.prefix.add(bf16_value(after_.prefix[index]), old + delta.value, to_bf16(old + to_bf16(delta.value - slack)),
-                        to_bf16(old + to_bf16(delta.value + slack)));
+      check_.prefix.add(bf16_value(after_.prefix[index]), old + delta.value,
+                        to_bf16(old + to_bf16(delta.value - slack)), to_bf16(old + to_bf16(delta.value + slack)));
     }
   }
 
@@ -164,7 +166,8 @@ class RankCheck {
     for (std::size_t i = 0; i < kSharedIntermediate; ++i) {
       const WideValue wide = wide_shared_activation(scratch_.bf16_element(layout_.sgu, sgu, i),
                                                     scratch_.bf16_element(layout_.sgu, sgu, kSharedIntermediate + i));
-      check_.h.add_rounded(scratch_.bf16_element(layout_.h, layout_.h.at(token, 0), i), wide.value, wide.slack, round_bf16);
+      check_.h.add_rounded(scratch_.bf16_element(layout_.h, layout_.h.at(token, 0), i), wide.value, wide.slack,
+                           round_bf16);
     }
     const std::vector<BFloat16Bits> h = row(scratch_, layout_.h, layout_.h.at(token, 0), kSharedIntermediate);
     const auto shp = plain_row(layout_.shp, token);
@@ -173,7 +176,8 @@ class RankCheck {
          [&](int n) { return bf16_value(shp[static_cast<std::size_t>(n)]); });
     const auto others = [&](std::int64_t first, std::int64_t end) {
       gemv("w_sd", first, static_cast<int>(end - first), h, gemv_bound(kSharedDownGemv, 0), check_.final_, [&](int n) {
-        return peer_.bf16_element(peers_.final_, peers_.final_.at(rank_, token, 0), static_cast<std::size_t>(first + n));
+        return peer_.bf16_element(peers_.final_, peers_.final_.at(rank_, token, 0),
+                                  static_cast<std::size_t>(first + n));
       });
     };
     others(0, own);
@@ -203,9 +207,12 @@ class RankCheck {
   }
 
   int pick(int token, int k) const {
-    return static_cast<int>(std::min<std::uint32_t>(scratch_.value(layout_.route, layout_.route.at(token, k)), kExperts - 1));
+    return static_cast<int>(
+        std::min<std::uint32_t>(scratch_.value(layout_.route, layout_.route.at(token, k)), kExperts - 1));
   }
-  float pick_weight(int token, int k) const { return scratch_.float_value(layout_.route, layout_.route.at(token, kTopExperts + k)); }
+  float pick_weight(int token, int k) const {
+    return scratch_.float_value(layout_.route, layout_.route.at(token, kTopExperts + k));
+  }
 
   MxRow intermediate(int token, int k) const {
     const int number = kTopExperts * token + k;
@@ -224,7 +231,8 @@ class RankCheck {
     for (std::size_t i = 0; i < wide.size(); ++i) {
       const unsigned code = stored.codes[i / kMxBlock];
       const auto quantised = [&](double value) {
-        return reference::fp4_value(reference::fp4_scaled_code(static_cast<float>(value), code)) * reference::e8m0_value(code);
+        return reference::fp4_value(reference::fp4_scaled_code(static_cast<float>(value), code)) *
+               reference::e8m0_value(code);
       };
       check_.inter.add(stored.value(i), wide[i].value, quantised(wide[i].value - wide[i].slack),
                        quantised(wide[i].value + wide[i].slack));
@@ -285,9 +293,9 @@ class RankCheck {
       const auto shared = static_cast<double>(bf16_value(shp[n]));
       const double wide = shared + dot.sum;
       const double slack = dot.magnitude * gemv_bound(kUpGemv, 0) + kF32Unit * (std::fabs(shared) + dot.magnitude);
-      check_.final_.add_rounded(
-          peer_.bf16_element(peers_.final_, peers_.final_.at(rank_, token, 0), static_cast<std::size_t>(kRankColumns * rank_) + n),
-          wide, slack, round_bf16);
+      check_.final_.add_rounded(peer_.bf16_element(peers_.final_, peers_.final_.at(rank_, token, 0),
+                                                   static_cast<std::size_t>(kRankColumns * rank_) + n),
+                                wide, slack, round_bf16);
     }
   }
 

@@ -23,7 +23,8 @@ using BlockBytes = std::array<std::uint8_t, kBlockBytes>;
 
 BlockBytes without_signs(const std::uint8_t* block) {
   BlockBytes bytes{};
-  std::transform(block, block + kBlockBytes, bytes.begin(), [](std::uint8_t byte) { return static_cast<std::uint8_t>(byte & 0x77); });
+  std::transform(block, block + kBlockBytes, bytes.begin(),
+                 [](std::uint8_t byte) { return static_cast<std::uint8_t>(byte & 0x77); });
   return bytes;
 }
 

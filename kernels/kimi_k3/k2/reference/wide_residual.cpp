@@ -13,8 +13,8 @@ namespace {
 using reference::bf16_value;
 using reference::kF32Unit;
 
-// Roundings on the way of a value: a sum over a row goes through 3 additions in a lane, 5 between lanes, 6 in a group of
-// slices and 7 between groups, or 1 + 6 + 27 for the latent row; there are two products before it.
+// Roundings on the way of a value: a sum over a row goes through 3 additions in a lane, 5 between lanes, 6 in a group
+// of slices and 7 between groups, or 1 + 6 + 27 for the latent row; there are two products before it.
 constexpr double kScoreRoundings = 3 + 5 + 6 + 7 + 2;
 constexpr double kSumRoundings = 1 + 6 + 27 + 1;
 constexpr double kRstdRoundings = kSumRoundings / 2 + 4;  // root halves; scale, eps, rsq
@@ -32,7 +32,8 @@ Source score(std::vector<double> values, const K2Key& key, const ResidualInputs&
   double dot = 0;
   double magnitude = 0;
   for (std::size_t i = 0; i < kHidden; ++i) {
-    const double weight = static_cast<double>(bf16_value(in.norm_weight[i])) * static_cast<double>(bf16_value(in.score_weight[i]));
+    const double weight =
+        static_cast<double>(bf16_value(in.norm_weight[i])) * static_cast<double>(bf16_value(in.score_weight[i]));
     squares += values[i] * values[i];
     dot += values[i] * weight;
     magnitude += std::fabs(values[i] * weight);
@@ -74,7 +75,8 @@ std::vector<WideValue> wide_norm(std::span<const WideValue> row, std::span<const
 std::vector<WideValue> wide_x(const K2Key& key, const ResidualInputs& in, std::size_t token) {
   std::vector<Source> sources;
   for (int block = 0; block < key.nblocks; ++block) {
-    const auto first = static_cast<std::size_t>(static_cast<std::int64_t>(token) * in.token_stride + block * in.block_stride);
+    const auto first =
+        static_cast<std::size_t>(static_cast<std::int64_t>(token) * in.token_stride + block * in.block_stride);
     sources.push_back(score(widened(in.blocks.subspan(first, kHidden)), key, in));
   }
   sources.push_back(score(widened(in.prefix.subspan(token * kHidden, kHidden)), key, in));
