@@ -19,4 +19,12 @@ Float32 sum_partial_tiles(const LdsArray<Float32>& partials, const Int32& row, c
   return sum;
 }
 
+Vec<Float32, 2> sum_partial_row_pair(const LdsArray<Float32>& partials, const Int32& pair, const Int32& column,
+                                     int waves) {
+  const auto element = partials + (pair / 2 * (kItems * kTileColumns) + column * kItems + pair % 2 * 2);
+  Vec<Float32, 2> sum = 0.0F;
+  for (int wave = 0; wave < waves; ++wave) sum = sum + load<2>(element + wave * kTileWords);
+  return sum;
+}
+
 }  // namespace monojit::kernels

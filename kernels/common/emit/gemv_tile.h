@@ -18,4 +18,8 @@ void put_partial_tile(const ir::LdsArray<ir::Float32>& partials, const ir::Vec<i
 ir::Float32 sum_partial_tiles(const ir::LdsArray<ir::Float32>& partials, const ir::Int32& row, const ir::Int32& column,
                               int waves);
 
+/// Elements (2 pair, column) and (2 pair + 1, column), likewise.
+ir::Vec<ir::Float32, 2> sum_partial_row_pair(const ir::LdsArray<ir::Float32>& partials, const ir::Int32& pair,
+                                             const ir::Int32& column, int waves);
+
 }  // namespace monojit::kernels

@@ -1,5 +1,7 @@
 #include "kernels/common/emit/mailbox.h"
 
+#include <algorithm>
+
 namespace monojit::kernels {
 
 using namespace monojit::ir;
@@ -8,22 +10,41 @@ namespace {
 
 constexpr int kPairBytes = 8;
 constexpr int kPairsALoad = 2;
+constexpr std::size_t kRunsAWait = 12;
+constexpr std::int32_t kImmediateBytes = 4096 - 16;  // of an instruction's offset
 using OnePair = Vec<Int32, 2>;
 using TwoPairs = Vec<Int32, 4>;
 
 // The pairs of one wait, as the last look saw them.
 class Pairs {
  public:
-  Pairs(const BufferResource& memory, const Uniform<Int32>& region, const Int32& first, int count)
-      : memory_(memory), region_(region), offset_(first * kPairBytes), values_(count), tags_(count) {}
+  Pairs(const BufferResource& memory, std::int32_t region, CachePolicy policy, std::span<const PairRun> runs)
+      : memory_(memory), policy_(policy) {
+    for (const PairRun& run : runs) {
+      const Int32 lane = run.first * kPairBytes;
+      for (int pair = 0; pair < run.pairs; pair += kPairsALoad) {
+        const auto bytes = region + static_cast<std::int32_t>(run.behind + pair) * kPairBytes;
+        places_.push_back({lane, bytes, std::min(kPairsALoad, run.pairs - pair)});
+      }
+    }
+    for (const Place& place : places_) {
+      for (int i = 0; i < place.pairs; ++i) {
+        values_.emplace_back();
+        tags_.emplace_back();
+      }
+    }
+  }
 
   void look() {
-    const int count = static_cast<int>(values_.size());
-    if (count == 1) return take(0, load<OnePair>(memory_, offset_, access(0)));
-    for (int pair = 0; pair < count; pair += kPairsALoad) {
-      const auto both = load<TwoPairs>(memory_, offset_, access(pair));
-      take(pair, both.low());
-      take(pair + 1, both.high());
+    std::size_t pair = 0;
+    for (const Place& place : places_) {
+      if (place.pairs == 1) {
+        take(pair++, load<OnePair>(memory_, place.lane, access(place.bytes)));
+      } else {
+        const auto both = load<TwoPairs>(memory_, place.lane, access(place.bytes));
+        take(pair++, both.low());
+        take(pair++, both.high());
+      }
     }
   }
   Bool missing(const Uniform<Int32>& tag) const {
@@ -35,17 +56,25 @@ class Pairs {
   std::vector<Int32> values() const { return {values_.begin(), values_.end()}; }
 
  private:
-  BufferAccess access(int pair) const {
-    return {.scalar_offset = region_, .offset = pair * kPairBytes, .policy = CachePolicy::kDevice, .repeat = true};
+  struct Place {
+    Int32 lane;
+    std::int32_t bytes;
+    int pairs;
+  };
+
+  // What an instruction's offset can't hold goes through a scalar register, which near places share.
+  BufferAccess access(std::int32_t bytes) const {
+    const std::int32_t near = bytes % kImmediateBytes;
+    return {.scalar_offset = Uniform<Int32>(bytes - near), .offset = near, .policy = policy_, .repeat = true};
   }
-  void take(int pair, const OnePair& words) {
+  void take(std::size_t pair, const OnePair& words) {
     values_[pair] = words[0];
     tags_[pair] = words[1];
   }
 
   BufferResource memory_;
-  Uniform<Int32> region_;
-  Int32 offset_;
+  CachePolicy policy_;
+  std::vector<Place> places_;
   std::vector<Var<Int32>> values_, tags_;
 };
 
@@ -53,23 +82,36 @@ class Pairs {
 
 void Mailbox::put(const Int32& index, const Int32& value) const {
   store(memory_, index * kPairBytes, vec(value, Int32(tag_)),
-        {.scalar_offset = Uniform<Int32>(offset_), .policy = CachePolicy::kDevice});
+        {.scalar_offset = Uniform<Int32>(offset_), .policy = policy_});
 }
 
+std::vector<Int32> Mailbox::poll(std::span<const PairRun> runs) const {
+  std::vector<Int32> values;
+  while (!runs.empty()) {
+    const std::size_t count = std::min(runs.size(), kRunsAWait);
+    for (const Int32& value : wait(runs.first(count))) values.push_back(value);
+    runs = runs.subspan(count);
+  }
+  return values;
+}
+
+Int32 Mailbox::poll(const Int32& index) const { return wait(std::array{PairRun{index}}).front(); }
+
 std::array<Int32, 4> Mailbox::poll4(const Int32& first) const {
-  const std::vector<Int32> values = wait(first, 4);
+  const std::vector<Int32> values = wait(std::array{PairRun{first, 4}});
   return {values[0], values[1], values[2], values[3]};
 }
 
-std::vector<Int32> Mailbox::wait(const Int32& first, int pairs) const {
-  Pairs seen(memory_, Uniform<Int32>(offset_), first, pairs);
+std::vector<Int32> Mailbox::wait(std::span<const PairRun> runs) const {
+  Pairs seen(memory_, offset_, policy_, runs);
   seen.look();
   IfRarely(any(seen.missing(tag_)), [&] {
     const auto look_again = [&] {
       seen.look();
       return WaitBound::Look{.missing = seen.missing(tag_), .tag = seen.first_tag()};
     };
-    bound_.retry(look_again, {.region = region_, .pair = first, .tag = tag_});
+    bound_.retry(look_again,
+                 {.region = region_, .pair = runs[0].first + static_cast<std::int32_t>(runs[0].behind), .tag = tag_});
   });
   return seen.values();
 }

@@ -54,6 +54,7 @@ void WaitBound::write(const Look& last, const Awaited& what, const Uniform<Int64
     store(health_, place, vec(last.tag, Int32(workgroup), clock, Int32(0)),
           {.offset = 16, .policy = CachePolicy::kSystem});
   });
+  if (alarm_) atomic_store(static_cast<const Ptr<Int32, Global>&>(*alarm_), 1, Scope::kSystem);
   wait_vmcnt(0);
   store(health_, kFailedWord, Int32(1), kSeenByHost);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "ir/dsl.h"
@@ -22,6 +23,10 @@ class WaitBound {
   WaitBound() = default;
   /// `health`: word 0 of the health words.
   explicit WaitBound(const ir::Uniform<ir::Ptr<ir::UInt8, ir::Global>>& health) : on_(true), health_(health) {}
+  /// `alarm`: a word, possibly of another device, that is set to 1 before the health words say that a wait gave up.
+  WaitBound(const ir::Uniform<ir::Ptr<ir::UInt8, ir::Global>>& health,
+            const ir::Uniform<ir::Ptr<ir::Int32, ir::Global>>& alarm)
+      : on_(true), health_(health), alarm_(alarm) {}
 
   /// What one lane saw when it looked again.
   struct Look {
@@ -37,6 +42,7 @@ class WaitBound {
 
   bool on_ = false;
   ir::BufferResource health_;
+  std::optional<ir::Uniform<ir::Ptr<ir::Int32, ir::Global>>> alarm_;
 };
 
 }  // namespace monojit::kernels

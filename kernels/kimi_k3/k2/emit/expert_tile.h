@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+
+#include "kernels/kimi_k3/k2/emit/context.h"
+
+namespace monojit::kernels::kimi_k3 {
+
+// FP4 weights of experts (specification §2.2, §2.3). A tile is 16 rows by 128 columns in 1 KiB: lane 16 kb + l16 has
+// row l16, columns 32 kb .. + 31. Its scales: a dword a lane holds those of two row groups and two steps, of the same
+// row and block kb: byte 2 (step mod 2) + row group mod 2.
+
+/// One row group of an expert, `kSteps` consecutive steps from an even one on.
+template <int kSteps>
+struct ExpertTiles {
+  std::array<Var<Vec<Int32, 4>>, kSteps> words;
+  std::array<Var<Int32>, (kSteps + 1) / 2> scales;  // of steps 2 i and 2 i + 1, row group even: bytes 0 and 2
+};
+
+/// Puts the loads in flight. `tile`: dword of the first tile; `scale`: dword of the first scales.
+template <int kSteps>
+void fetch_tiles(ExpertTiles<kSteps>& tiles, const Uniform<Ptr<Int32, Global>>& weights,
+                 const Uniform<Ptr<Int32, Global>>& scales, const Uniform<Int32>& tile, const Uniform<Int32>& scale) {
+  constexpr int kTileDwords = 256;
+  const auto words = at_byte(weights + tile, lane_id() * 16);
+  const auto codes = at_byte(scales + scale, lane_id() * 4);
+  for (int step = 0; step < kSteps; ++step) {
+    tiles.words[static_cast<std::size_t>(step)] = load<4>(words + step * kTileDwords, {.nontemporal = true});
+  }
+  for (int pair = 0; pair < (kSteps + 1) / 2; ++pair) {
+    tiles.scales[static_cast<std::size_t>(pair)] = load(codes + pair * kWaveLanes);
+  }
+}
+
+/// sum + the tile of `step` times activations, with their scales in byte 0. `odd_group`: 8 for the odd one of two row
+/// groups, else 0.
+template <int kSteps>
+Vec<Float32, 4> multiply_tile(const ExpertTiles<kSteps>& tiles, int step, const Uniform<Int32>& odd_group,
+                              const Vec<Int32, 4>& activations, const Int32& code, const Vec<Float32, 4>& sum) {
+  constexpr auto kFp4 = MxFormat::kFp4;
+  const Vec<Int32, 4> words = tiles.words[static_cast<std::size_t>(step)];
+  const Int32 scales = shr_logical(tiles.scales[static_cast<std::size_t>(step / 2)].value(), Int32(odd_group));
+  if (step % 2 == 0) {
+    return mfma_scale_f32_16x16x128<kFp4, kFp4>(words, activations, sum, MxScale<0>{scales}, MxScale<0>{code});
+  }
+  return mfma_scale_f32_16x16x128<kFp4, kFp4>(words, activations, sum, MxScale<2>{scales}, MxScale<0>{code});
+}
+
+}  // namespace monojit::kernels::kimi_k3
