@@ -30,12 +30,20 @@ Item item_of(const Context& k, int first, const Uniform<Int32>& slice) {
           .live = half_wave < rows};
 }
 
-Four new_prefix(const Context& k, const Item& item) {
+// What the item reads: its block, or the prefix that its own half wave alone is about to replace.
+Four load_source(const Context& k, const Item& item, const Bool& is_prefix) {
+  const Int32 block = min(item.source, k.key.nblocks - 1);
+  const auto of_block = at_byte(k.blocks, (item.token * k.blk_sm + block * k.blk_sr + item.column) * 2);
+  if (k.key.reset) return extend<float>(load<kLaneColumns>(of_block));
+  const auto of_prefix = at_byte(k.prefix, (item.token * kHidden + item.column) * 2);
+  return extend<float>(load<kLaneColumns>(select(is_prefix, of_prefix, of_block)));
+}
+
+// `old` is the prefix before this layer.
+Four new_prefix(const Context& k, const Item& item, const Four& old) {
   const Int32 in_slice = item.token * kSliceColumns + lane_id() % kHalfWave * kLaneColumns;
   const Four delta = load<kLaneColumns>(k.lds.delta + in_slice);
-  if (k.key.reset) return delta;
-  const Four sum = load4(k.prefix, item.token * kHidden + item.column) + delta;
-  return extend<float>(round_bf16(sum));
+  return k.key.reset ? delta : extend<float>(round_bf16(old + delta));
 }
 
 Float32 dot(const Four& a, const Four& b) {
@@ -45,14 +53,11 @@ Float32 dot(const Four& a, const Four& b) {
 }
 
 void source_slice(const Context& k, const Uniform<Int32>& slice, const Item& item) {
-  const Int32 block = min(item.source, k.key.nblocks - 1);
-  const Four of_block = load4(k.blocks, item.token * k.blk_sm + block * k.blk_sr + item.column);
-  const Four pre = new_prefix(k, item);
-  const Bool is_prefix = item.source == k.key.nblocks;
-  const Four value = select(item.live, select(is_prefix, pre, of_block), Four(0.0F));
-  If(item.live & is_prefix, [&] {
-    store(at_byte(k.prefix, (item.token * kHidden + item.column) * 2), round_bf16(pre));
-  });
+  const Bool is_prefix = item.live & (item.source == k.key.nblocks);
+  const Four source = load_source(k, item, is_prefix);
+  const Four pre = new_prefix(k, item, source);
+  const Four value = select(item.live, select(is_prefix, pre, source), Four(0.0F));
+  If(is_prefix, [&] { store(at_byte(k.prefix, (item.token * kHidden + item.column) * 2), round_bf16(pre)); });
   If(item.live, [&] {
     const Int32 row = (item.token * k.sources() + item.source) * kSliceColumns;
     store(k.lds.vals + (row + lane_id() % kHalfWave * kLaneColumns), value);

@@ -66,15 +66,17 @@ void copy_rows(const Context& k, int columns, const RowSource& source) {
   };
   std::vector<Piece> all;
   for (int first = 0; first < total; first += kThreads) {
-    const Int32 mine = thread_id() + first;
-    const Int32 item = first + kThreads <= total ? mine : min(mine, total - 1);  // the last one again: same place
+    const Int32 item = min(thread_id() + first, total - 1);
     const Int32 token = udiv(item, pieces);
     const Int32 column = (item - token * pieces) * kLaneColumns;
     all.push_back({token, column, source(token, column)});
   }
-  for (const Piece& piece : all) {
+  const auto put = [&](const Piece& piece) {
     store(pointer_cast<Int32>(k.lds.rows + (piece.token * (columns + kRowPad) + piece.column)), piece.elements);
-  }
+  };
+  const int whole_rounds = total / kThreads;
+  for (int round = 0; round < whole_rounds; ++round) put(all[static_cast<std::size_t>(round)]);
+  if (whole_rounds * kThreads < total) If(thread_id() < total - whole_rounds * kThreads, [&] { put(all.back()); });
 }
 
 void for_row_pairs(const Context& k, const RowWeights& weights, const std::function<void(const RowPair&)>& use) {
