@@ -23,6 +23,16 @@ class DeviceBuffer {
     if (bytes_ == 0) return;
     table_->check(table_->hipMemcpy(address_, content.data(), bytes_, hipMemcpyHostToDevice), "hipMemcpy");
   }
+  /// Memory that no cache keeps: what other devices write while kernels of this one run.
+  static DeviceBuffer uncached(const Device& device, std::size_t bytes) {
+    DeviceBuffer buffer;
+    buffer.table_ = device.table();
+    buffer.bytes_ = bytes;
+    device.select();
+    buffer.table_->check(buffer.table_->hipExtMallocWithFlags(&buffer.address_, bytes, hipDeviceMallocUncached),
+                         "hipExtMallocWithFlags");
+    return buffer;
+  }
   ~DeviceBuffer() {
     if (address_ != nullptr) (void)table_->hipFree(address_);
   }

@@ -119,6 +119,16 @@ std::string Device::text() const { return fmt::format("{}:{}", emulated() ? "emu
 
 void Device::select() const { table_->check(table_->hipSetDevice(ordinal_), "hipSetDevice"); }
 
+void Device::enable_peer_access(const Device& peer) const {
+  if (peer.ordinal() == ordinal_) return;
+  int can = 0;
+  table_->check(table_->hipDeviceCanAccessPeer(&can, ordinal_, peer.ordinal()), "hipDeviceCanAccessPeer");
+  if (can == 0) throw UserError(fmt::format("device {} can't reach the memory of {}", text(), peer.text()));
+  select();
+  const hipError_t code = table_->hipDeviceEnablePeerAccess(peer.ordinal(), 0);
+  if (code != hipErrorPeerAccessAlreadyEnabled) table_->check(code, "hipDeviceEnablePeerAccess");
+}
+
 void Device::synchronize() const {
   select();
   table_->check(table_->hipDeviceSynchronize(), "hipDeviceSynchronize");

@@ -41,6 +41,9 @@ class Device {
 
   /// Makes this the calling thread's device, which HIP wants before every allocation, load or launch.
   void select() const;
+  /// Lets kernels of this device reach the memory of `peer`. Throws UserError when the machine can't; does nothing when
+  /// they do already.
+  void enable_peer_access(const Device& peer) const;
   /// Waits for all work of the device.
   void synchronize() const;
 

@@ -41,6 +41,9 @@ FAKE hipError_t hipMalloc(void** address, size_t bytes) {
   *address = std::malloc(bytes);
   return hipSuccess;
 }
+FAKE hipError_t hipExtMallocWithFlags(void** address, size_t bytes, unsigned int) { return hipMalloc(address, bytes); }
+FAKE hipError_t hipDeviceCanAccessPeer(int* can, int, int) { return *can = 1, outcome("hipDeviceCanAccessPeer"); }
+FAKE hipError_t hipDeviceEnablePeerAccess(int, unsigned int) { return outcome("hipDeviceEnablePeerAccess"); }
 FAKE hipError_t hipFree(void* address) { return --state.allocations, std::free(address), outcome("hipFree"); }
 FAKE hipError_t hipMemcpy(void* to, const void* from, size_t bytes, hipMemcpyKind) {
   return std::memcpy(to, from, bytes), outcome("hipMemcpy");

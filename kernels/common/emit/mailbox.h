@@ -11,8 +11,8 @@
 
 namespace monojit::kernels {
 
-/// One or several consecutive pairs of a mailbox: number `first` + `behind` and on. Two and more travel in loads of two:
-/// first + behind has to be even then.
+/// One or several consecutive pairs of a mailbox: number `first` + `behind` and on. Two and more travel in loads of
+/// two: first + behind has to be even then.
 struct PairRun {
   ir::Int32 first;
   int pairs = 1;
@@ -28,8 +28,7 @@ class Mailbox {
   /// `region`: its name in health records. Pair 0 is `offset` bytes into `memory`. `tag`: this launch's. `policy`:
   /// kDevice for workgroups of one device, kSystem for what other devices write.
   Mailbox(std::string_view region, const ir::BufferResource& memory, std::int64_t offset,
-          const ir::Uniform<ir::Int32>& tag, const WaitBound& bound,
-          ir::CachePolicy policy = ir::CachePolicy::kDevice)
+          const ir::Uniform<ir::Int32>& tag, const WaitBound& bound, ir::CachePolicy policy = ir::CachePolicy::kDevice)
       : region_(region),
         memory_(memory),
         offset_(static_cast<std::int32_t>(offset)),

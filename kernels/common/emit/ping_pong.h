@@ -44,8 +44,8 @@ class PingPong {
 };
 
 template <class Buffer, class Fetch, class Use>
-PingPong<Buffer, Fetch, Use> ping_pong(const ir::Uniform<ir::Int32>& first, int step,
-                                       const ir::Uniform<ir::Int32>& end, Fetch fetch, Use use) {
+PingPong<Buffer, Fetch, Use> ping_pong(const ir::Uniform<ir::Int32>& first, int step, const ir::Uniform<ir::Int32>& end,
+                                       Fetch fetch, Use use) {
   return {first, step, end, fetch, use};
 }
 

@@ -56,7 +56,7 @@ TEST_CASE("of two equal scores at the boundary the lower id is in") {
   CHECK_FALSE(holds(routing, 800));
 }
 
-TEST_CASE("-0 ranks below +0") {
+TEST_CASE("Zero with a minus sign ranks below the other zero") {
   Scores scores;
   for (float& logit : scores.logits) logit = -200;  // sigmoid 0
   for (float& bias : scores.bias) bias = -0.0F;     // 0 + -0 is +0: all equal

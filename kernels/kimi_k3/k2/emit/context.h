@@ -13,8 +13,8 @@ namespace monojit::kernels::kimi_k3 {
 
 using namespace monojit::ir;
 
-/// LDS (specification §4): `red` and the routing tables live all the time, the others share memory stage by stage. Every
-/// stage ends with a barrier, which makes the next one's reuse legal.
+/// LDS (specification §4): `red` and the routing tables live all the time, the others share memory stage by stage.
+/// Every stage ends with a barrier, which makes the next one's reuse legal.
 struct Lds {
   LdsArray<Float32> red;
   LdsArray<Int32> route, flag, expert, kof, scan;

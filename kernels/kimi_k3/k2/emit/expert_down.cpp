@@ -17,7 +17,9 @@ constexpr int kUnitCode = 127;
 using Batch = std::array<ExpertTiles<kSteps>, kBatchSlots>;
 
 // Slot j of a wave's batch.
-Uniform<Int32> slot_of(const Uniform<Int32>& batch, int j) { return wave_id() + batch * (kBatchSlots * kWaves) + j * kWaves; }
+Uniform<Int32> slot_of(const Uniform<Int32>& batch, int j) {
+  return wave_id() + batch * (kBatchSlots * kWaves) + j * kWaves;
+}
 
 void fetch(const Context& k, const Uniform<Int32>& rows, const Uniform<Int32>& slots, const Uniform<Int32>& batch,
            Batch& tiles) {
@@ -65,11 +67,11 @@ void use_slot(const Context& k, const Uniform<Int32>& rows, const Uniform<Int32>
   for (int step = 0; step < kSteps; ++step) {
     const Vec<Int32, 4> words = load<4>(k.lds.inter_words + (row * kWords + block * 4 + step * 16));
     const Int32 code = load(k.lds.inter_scales + (row * kIntermediateBlocks + block + step * 4));
-    sum = multiply_tile(tiles, step, shift, select(picked, words, Vec<Int32, 4>(0)), select(picked, code, kUnitCode), sum);
+    sum = multiply_tile(tiles, step, shift, select(picked, words, Vec<Int32, 4>(0)), select(picked, code, kUnitCode),
+                        sum);
   }
   If(picked & (slot < slots), [&] {
-    const Float32 weight =
-        bitcast<Float32>(load(k.lds.route + (known_token * (2 * kTopExperts) + kTopExperts + pick)));
+    const Float32 weight = bitcast<Float32>(load(k.lds.route + (known_token * (2 * kTopExperts) + kTopExperts + pick)));
     const auto rounded = extend<float>(round_bf16(sum * Vec<Float32, 4>(weight)));
     store(k.lds.contributions + (row * kRowsPerTask + block * 4), rounded);
   });

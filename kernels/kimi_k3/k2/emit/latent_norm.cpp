@@ -16,8 +16,7 @@ void latent_norm(const Context& k, const Uniform<Int32>& slice) {
   const SliceLane lane = slice_lane(k);
   If(lane.live, [&] {
     const Int32 word = slice * (kSliceColumns / 2) + lane.word;
-    const Vec<Float32, 2> rows =
-        extend<float>(round_bf16(sum_over_ranks(k, k.peer_map.latr, lane.token, word)));
+    const Vec<Float32, 2> rows = extend<float>(round_bf16(sum_over_ranks(k, k.peer_map.latr, lane.token, word)));
     const Float32 squares = wave_sum(rows[0] * rows[0] + rows[1] * rows[1]);
     If(lane_id() == 0, [&] { k.box(lmsq).put(lmsq.at(Int32(slice), lane.token), bitcast<Int32>(squares)); });
     const auto sums = k.lds.red + lane.token * kTokenSums;

@@ -6,7 +6,7 @@ namespace monojit::kernels::kimi_k3 {
 
 namespace {
 
-constexpr int kBlockWords = kMxBlock / 2;              // of two bf16
+constexpr int kBlockWords = kMxBlock / 2;             // of two bf16
 constexpr int kFp4Words = kMxBlock / kFp4WordValues;  // of eight FP4
 constexpr std::int32_t kMagnitudes = 0x7FFF7FFF;
 
@@ -30,7 +30,8 @@ Int32 pack_word(const std::vector<Int32>& words, int first, const Float32& scale
 }
 
 void quantise_block(const Context& k, const Int32& block) {
-  const std::vector<Int32> words = k.peer_box(k.peer_map.lat).poll(std::array{PairRun{block * kBlockWords, kBlockWords}});
+  const std::vector<Int32> words =
+      k.peer_box(k.peer_map.lat).poll(std::array{PairRun{block * kBlockWords, kBlockWords}});
   const Int32 code = scale_code(largest_magnitude(words));
   const Float32 scale = scale_of(code);
   Vec<Int32, kFp4Words> packed = 0;

@@ -34,7 +34,8 @@ void output_projection(const Context& k, const Uniform<Int32>& index) {
     return load<4>(pointer_cast<Int32>(at_byte(k.core, (token * kCoreWidth + column) * 2)));
   });
   barrier();
-  for (int task = 0; task < kLastTask; ++task) push_task(k, weights[static_cast<std::size_t>(task)], index + task * kStride);
+  for (int task = 0; task < kLastTask; ++task)
+    push_task(k, weights[static_cast<std::size_t>(task)], index + task * kStride);
   If(has_last, [&] { push_task(k, weights.back(), last); });
 }
 

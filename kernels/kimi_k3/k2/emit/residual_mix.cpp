@@ -19,7 +19,8 @@ Float32 sum_of_group(const Mailbox& box, const Int32& first, std::int64_t slice_
   for (int slice = 0; slice < kSliceGroup; ++slice) runs.push_back({first, 1, slice * slice_pairs});
   const std::vector<Int32> values = box.poll(runs);
   Float32 sum = bitcast<Float32>(values[0]);
-  for (int slice = 1; slice < kSliceGroup; ++slice) sum = sum + bitcast<Float32>(values[static_cast<std::size_t>(slice)]);
+  for (int slice = 1; slice < kSliceGroup; ++slice)
+    sum = sum + bitcast<Float32>(values[static_cast<std::size_t>(slice)]);
   return sum;
 }
 
@@ -91,7 +92,8 @@ void residual_mix(const Context& k, const Uniform<Int32>& slice) {
   const Bool live = half_wave < k.tokens();
   const Four mixed = mixed_slice(k, token, in_slice);
   const Float32 squares = square_sum(mixed);
-  If(live & (lane_id() % kHalfWave == 0), [&] { k.box(msq).put(msq.at(Int32(slice), token), bitcast<Int32>(squares)); });
+  If(live & (lane_id() % kHalfWave == 0),
+     [&] { k.box(msq).put(msq.at(Int32(slice), token), bitcast<Int32>(squares)); });
   If(thread_id() < kGroups * k.tokens(), [&] {
     const Int32 group = udiv(thread_id(), k.tokens());
     const Int32 first = msq.at(group * kSliceGroup, thread_id() - group * k.tokens());

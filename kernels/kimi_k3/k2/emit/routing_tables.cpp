@@ -8,7 +8,8 @@ constexpr int kThreadExperts = 2;
 constexpr int kNoPick = -1;
 
 void clear(const Context& k) {
-  If(thread_id() < kExperts / kThreadExperts, [&] { store(k.lds.flag + thread_id() * kThreadExperts, Vec<Int32, 2>(0)); });
+  If(thread_id() < kExperts / kThreadExperts,
+     [&] { store(k.lds.flag + thread_id() * kThreadExperts, Vec<Int32, 2>(0)); });
   static_assert(kMaxUnion * kMaxTokens == 2 * kThreads);
   store(k.lds.kof + thread_id() * 2, Vec<Int32, 2>(kNoPick));
 }

@@ -26,8 +26,8 @@ class RowWeights {
   std::vector<Vec<BFloat16, 8>> operands_;  // [round][q]
 };
 
-/// Copies token rows of `k` elements to LDS. `source`: the 8 elements at `column` of `token`. All loads are in flight at
-/// once. No barrier.
+/// Copies token rows of `k` elements to LDS. `source`: the 8 elements at `column` of `token`. All loads are in flight
+/// at once. No barrier.
 using RowSource = std::function<Vec<Int32, 4>(const Int32& token, const Int32& column)>;
 void copy_rows(const Context& k, int columns, const RowSource& source);
 
