@@ -75,6 +75,18 @@ void DeviceGroup::set_launch(std::int32_t epoch, std::int32_t layer) const {
   }
 }
 
+void DeviceGroup::set_shape(const K2Key& key) {
+  for (RankMemory& memory : memory_) {
+    for (const TensorShape& shape : rank_shapes(key)) {
+      TensorView& view = memory.view(shape.name);
+      const std::size_t bytes =
+          kernels::reference::element_count(shape.extents) * kernels::reference::element_bytes(shape.dtype);
+      view.shape = shape.extents;
+      view.bytes = {view.bytes.data(), bytes};
+    }
+  }
+}
+
 std::vector<runtime::ArgumentValue> DeviceGroup::arguments(std::size_t rank) const {
   const RankMemory& memory = memory_[rank];
   std::vector<runtime::ArgumentValue> values;

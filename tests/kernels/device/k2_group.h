@@ -22,8 +22,11 @@ class DeviceGroup {
   /// Of the eight ranks, seen by the host.
   const kernels::kimi_k3::GroupMemory& memory() const { return memory_; }
   void set_launch(std::int32_t epoch, std::int32_t layer) const;
+  /// Sees the same memory as a launch of `key` does, which must need no more than the constructor's key.
+  void set_shape(const kernels::kimi_k3::K2Key& key);
+  const runtime::HipTable& hip() const { return ranks_[0].device.hip(); }
 
-  /// Launches `key` on all ranks, whose memory must be that of the constructor's key, and waits. Errors of the devices
+  /// Launches `key` on all ranks, whose memory must have that key's shape, and waits. Errors of the devices
   /// are thrown.
   void launch(const kernels::kimi_k3::K2Key& key) const;
 
