@@ -39,7 +39,12 @@ std::optional<std::string> poll_health(const LoadedKernel& kernel, std::span<con
   read(sizeof(std::uint32_t));  // all that there is to read after a launch that went well
   if (record[0] == 0) return std::nullopt;
   read(bytes_of(kernel));
-  return kernels::explain_health(record, static_cast<int>(kernel.shape().workgroups), words->regions);
+  const kernels::BuildKey& key = kernel.kernel().key;
+  kernels::DescribePair describe;
+  if (words->describe != nullptr) {
+    describe = [&](std::string_view region, std::uint32_t pair) { return words->describe(key, region, pair); };
+  }
+  return kernels::explain_health(record, static_cast<int>(kernel.shape().workgroups), words->regions, describe);
 }
 
 void clear_health(const LoadedKernel& kernel, std::span<const ArgumentValue> values) {

@@ -34,6 +34,8 @@ struct HealthWords {
   std::string_view argument;                  ///< pointer argument whose memory holds them
   std::int64_t offset = 0;                    ///< of word 0, bytes
   std::span<const std::string_view> regions;  ///< what a wait can be for
+  /// A pair of a region in words: what it holds and who puts it there; null: its number has to do.
+  std::string (*describe)(const BuildKey&, std::string_view region, std::uint32_t pair) = nullptr;
 };
 
 /// Where a kernel leaves its time stamps, and what they mean.

@@ -14,22 +14,26 @@ std::string region_name(std::uint32_t id, std::span<const std::string_view> regi
   return found == regions.end() ? fmt::format("unknown region {:#010x}", id) : std::string(*found);
 }
 
-std::string record_text(std::span<const std::uint32_t> record, std::span<const std::string_view> regions) {
-  return fmt::format("workgroup {} waited more than {} s for pair {} of {}: expected tag {:#x}, saw {:#x}", record[5],
-                     kWaitBoundTicks / 100'000'000, record[2], region_name(record[1], regions), record[3], record[4]);
+std::string record_text(std::span<const std::uint32_t> record, std::span<const std::string_view> regions,
+                        const DescribePair& describe) {
+  const std::string region = region_name(record[1], regions);
+  const std::string what = describe ? describe(region, record[2]) : std::string();
+  return fmt::format("workgroup {} waited more than {} s for pair {} of {}{}{}: expected tag {:#x}, saw {:#x}",
+                     record[5], kWaitBoundTicks / 100'000'000, record[2], region, what.empty() ? "" : ", ", what,
+                     record[3], record[4]);
 }
 
 }  // namespace
 
 std::optional<std::string> explain_health(std::span<const std::uint32_t> words, int workgroups,
-                                          std::span<const std::string_view> regions) {
+                                          std::span<const std::string_view> regions, const DescribePair& describe) {
   if (words[0] == 0) return std::nullopt;
   std::string text;
   for (int workgroup = 0; workgroup < workgroups; ++workgroup) {
     const auto record = words.subspan(static_cast<std::size_t>(workgroup + 1) * kHealthRecordWords, kHealthRecordWords);
     if (record[0] == 0) continue;
     text += text.empty() ? "" : "\n";
-    text += record_text(record, regions);
+    text += record_text(record, regions, describe);
   }
   return text.empty() ? "a wait gave up, but no workgroup left its record" : text;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,7 +10,7 @@
 /// Health words of a persistent kernel: what its bounded waits leave behind when one of them gives up. Word 0 is set by
 /// the first wait that does, and stays; the kernel goes on with stale data so that the launch ends, and its outputs are
 /// garbage. Workgroup b's record is words 8 (b + 1) .. 8 (b + 1) + 7:
-///   1, region id, index of the pair waited for, tag expected, tag seen, b, clock & 0x7FFFFFFF, 0
+///   1, region id, index of the first pair that is missing, tag expected, tag seen, b, clock & 0x7FFFFFFF, 0
 /// The host zeroes the words once, and again after a failure.
 namespace monojit::kernels {
 
@@ -28,9 +29,13 @@ constexpr std::uint32_t region_id(std::string_view name) {
   return ~crc & 0x7FFFFFFFU;
 }
 
+/// A pair of a region in words.
+using DescribePair = std::function<std::string(std::string_view region, std::uint32_t pair)>;
+
 /// What the health words of a launch of `workgroups` say, in words, a line a workgroup; nothing when no wait gave up.
-/// `regions`: the names of the kernel's regions.
+/// `regions`: the names of the kernel's regions. `describe`: what a pair is, where the kernel can tell.
 std::optional<std::string> explain_health(std::span<const std::uint32_t> words, int workgroups,
-                                          std::span<const std::string_view> regions);
+                                          std::span<const std::string_view> regions,
+                                          const DescribePair& describe = nullptr);
 
 }  // namespace monojit::kernels

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "tools/commands/commands.h"
+#include "tools/group_run.h"
 #include "tools/kernel_run.h"
 #include "tools/session.h"
 
@@ -30,7 +31,7 @@ constexpr std::uint64_t kMost = 10'000;  // layers, and repetitions
 
 RunResult run_in_memory(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
   try {
-    return run_kernel(jit, key, options);
+    return runs_on_group(key.family()) ? run_group(jit, key, options) : run_kernel(jit, key, options);
   } catch (const std::bad_alloc&) {
     throw std::runtime_error(key.text() + ": its tensors don't fit in memory");
   }

@@ -22,6 +22,9 @@ class Pairs {
       : memory_(memory), policy_(policy) {
     for (const PairRun& run : runs) {
       const Int32 lane = run.first * kPairBytes;
+      for (int pair = 0; pair < run.pairs; ++pair) {
+        indices_.push_back(run.first + static_cast<std::int32_t>(run.behind + pair));
+      }
       for (int pair = 0; pair < run.pairs; pair += kPairsALoad) {
         const auto bytes = region + static_cast<std::int32_t>(run.behind + pair) * kPairBytes;
         places_.push_back({lane, bytes, std::min(kPairsALoad, run.pairs - pair)});
@@ -52,7 +55,18 @@ class Pairs {
     for (std::size_t pair = 1; pair < tags_.size(); ++pair) wrong = wrong | (tags_[pair] ^ tag);
     return wrong != 0;
   }
-  Int32 first_tag() const { return tags_[0]; }
+  // The first in the list that lacks the tag; the first of all where none does.
+  SeenPair first_missing(const Uniform<Int32>& tag) const {
+    Int32 index = indices_[0];
+    Int32 seen = tags_[0];
+    for (std::size_t pair = tags_.size(); pair-- > 0;) {
+      const Int32 tag_of_pair = tags_[pair];
+      const Bool lacks = tag_of_pair != tag;
+      index = select(lacks, indices_[pair], index);
+      seen = select(lacks, tag_of_pair, seen);
+    }
+    return {index, seen};
+  }
   std::vector<Int32> values() const { return {values_.begin(), values_.end()}; }
 
  private:
@@ -75,6 +89,7 @@ class Pairs {
   BufferResource memory_;
   CachePolicy policy_;
   std::vector<Place> places_;
+  std::vector<Int32> indices_;
   std::vector<Var<Int32>> values_, tags_;
 };
 
@@ -108,10 +123,9 @@ std::vector<Int32> Mailbox::wait(std::span<const PairRun> runs) const {
   IfRarely(any(seen.missing(tag_)), [&] {
     const auto look_again = [&] {
       seen.look();
-      return WaitBound::Look{.missing = seen.missing(tag_), .tag = seen.first_tag()};
+      return WaitBound::Look{.missing = seen.missing(tag_), .first_missing = [&] { return seen.first_missing(tag_); }};
     };
-    bound_.retry(look_again,
-                 {.region = region_, .pair = runs[0].first + static_cast<std::int32_t>(runs[0].behind), .tag = tag_});
+    bound_.retry(look_again, {.region = region_, .tag = tag_});
   });
   return seen.values();
 }

@@ -48,10 +48,11 @@ void WaitBound::write(const Look& last, const Awaited& what, const Uniform<Int64
   const Int32 place = (workgroup + 1) * kRecordBytes;
   If(load<Int32>(health_, place, kSeenByHost) == 0, [&] {
     const Int32 clock = truncate<Int32>(now) & kPositive;
+    const SeenPair pair = last.first_missing();
     store(health_, place,
-          vec(Int32(1), Int32(static_cast<std::int32_t>(region_id(what.region))), what.pair, Int32(what.tag)),
+          vec(Int32(1), Int32(static_cast<std::int32_t>(region_id(what.region))), pair.index, Int32(what.tag)),
           kSeenByHost);
-    store(health_, place, vec(last.tag, Int32(workgroup), clock, Int32(0)),
+    store(health_, place, vec(pair.tag, Int32(workgroup), clock, Int32(0)),
           {.offset = 16, .policy = CachePolicy::kSystem});
   });
   if (alarm_) atomic_store(static_cast<const Ptr<Int32, Global>&>(*alarm_), 1, Scope::kSystem);

@@ -11,8 +11,13 @@ namespace monojit::kernels {
 /// What a wait waits for, as its health record tells (kernels/common/health.h).
 struct Awaited {
   std::string_view region;
-  ir::Int32 pair;              ///< index of the first pair
   ir::Uniform<ir::Int32> tag;  ///< expected
+};
+
+/// A pair of a lane, and the tag that was seen in it.
+struct SeenPair {
+  ir::Int32 index;
+  ir::Int32 tag;
 };
 
 /// The retries of a wait. Bounded ones give up when 10 s have passed or when another wait of the device has given up;
@@ -31,7 +36,7 @@ class WaitBound {
   /// What one lane saw when it looked again.
   struct Look {
     ir::Bool missing;
-    ir::Int32 tag;  ///< of the first pair
+    std::function<SeenPair()> first_missing;  ///< emits code that finds it; the first of all where none is missing
   };
   /// Looks again, all active lanes together, until none misses anything or the bound is over.
   void retry(const std::function<Look()>& look, const Awaited& what) const;

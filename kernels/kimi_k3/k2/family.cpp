@@ -5,6 +5,7 @@
 #include "kernels/kimi_k3/k2/key.h"
 #include "kernels/kimi_k3/k2/layout.h"
 #include "kernels/kimi_k3/k2/roles.h"
+#include "kernels/kimi_k3/k2/waits.h"
 
 namespace monojit::kernels::kimi_k3 {
 namespace {
@@ -24,7 +25,7 @@ void check(const BuildKey& key, std::string_view arch, std::vector<std::string>&
 }
 
 std::optional<HealthWords> health(const BuildKey& /*key*/) {
-  return HealthWords{.argument = "health", .offset = 0, .regions = kWaitRegions};
+  return HealthWords{.argument = "health", .offset = 0, .regions = kWaitRegions, .describe = describe_wait};
 }
 
 std::vector<MemoryMap> layout(const BuildKey& key) {

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/kimi_k3/k2/key.h"
+#include "kernels/kimi_k3/k2/reference/group.h"
+#include "runtime/hip/buffer.h"
+#include "runtime/hip/stream.h"
+#include "runtime/loaded_kernel.h"
+#include "runtime/peer_group.h"
+
+namespace monojit::tools {
+
+/// Eight ranks of Kimi-K3 K2 on eight devices of the emulator, in this process. Its device memory is the host's: data
+/// are made, and judged by the reference, where the kernels read them.
+class KimiGroup {
+ public:
+  /// Memory for launches of `key`: zeros, but for what tells the ranks. Throws UserError when `table` has fewer than
+  /// eight devices.
+  KimiGroup(const std::shared_ptr<const runtime::HipTable>& table, const kernels::kimi_k3::K2Key& key);
+
+  const runtime::Device& device(std::size_t rank) const { return ranks_[rank].device; }
+  /// Of the eight ranks.
+  const kernels::kimi_k3::GroupMemory& memory() const { return memory_; }
+  const runtime::PeerGroup& peers() const { return peers_; }
+  void set_launch(std::int32_t epoch, std::int32_t layer) const;
+
+  /// One launch on every rank, waited for. `kernels`: the rank's own, of keys that the memory is large enough for.
+  /// Throws DeviceError when one fails.
+  void launch(std::span<const std::shared_ptr<const runtime::LoadedKernel>> kernels) const;
+
+  /// What waits that gave up left behind, a line a workgroup, each after its rank.
+  std::optional<std::string> poll_health(std::span<const std::shared_ptr<const runtime::LoadedKernel>> kernels) const;
+
+ private:
+  struct Rank {
+    runtime::Device device;
+    runtime::Stream stream;
+    std::vector<runtime::DeviceBuffer> tensors;
+  };
+  void place_rank(std::size_t rank, const kernels::kimi_k3::K2Key& key);
+  std::vector<runtime::ArgumentValue> arguments(std::size_t rank) const;
+
+  std::vector<Rank> ranks_;
+  runtime::PeerGroup peers_;
+  kernels::kimi_k3::GroupMemory memory_;
+};
+
+}  // namespace monojit::tools
