@@ -193,6 +193,8 @@ TEST_CASE("exported memory keeps its contents, and a handle of its middle opens 
   CHECK(std::memcmp(opened, text.data(), text.size()) == 0);
   opened[0] = 'B';
   CHECK(memory[70'000] == 'B');
+  CHECK(hipFree(opened - 70'000) == hipErrorInvalidValue);
+  CHECK_THAT(std::string(monojitEmulatorLastFault()), ContainsSubstring("use hipIpcCloseMemHandle"));
   CHECK(hipIpcCloseMemHandle(opened) == hipSuccess);
   CHECK(hipFree(memory) == hipSuccess);
 }

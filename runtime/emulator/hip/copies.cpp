@@ -12,7 +12,7 @@ bool pinned(const void* pointer) { return Runtime::get().memory().at(pointer).kn
 template <class Pointer>
 void place(Placed<Pointer>& target, const hipPitchedPtr& memory, const hipPos& position) {
   target.pitch = memory.pitch;
-  target.slice = memory.pitch * memory.ysize;
+  target.slice = product_of(memory.pitch, memory.ysize);
   target.first = static_cast<Pointer>(memory.ptr);
   if (target.first != nullptr) target.first += position.z * target.slice + position.y * target.pitch + position.x;
 }

@@ -27,7 +27,7 @@ Work work_of(const hipMemsetParams* parameters) {
   require(parameters, "memset node parameters");
   return checked_work(
       FillWork{.to = {.first = static_cast<u8*>(parameters->dst), .pitch = parameters->pitch},
-               .box = {.width = parameters->width * parameters->elementSize, .height = parameters->height},
+               .box = {.width = product_of(parameters->width, parameters->elementSize), .height = parameters->height},
                .value = parameters->value,
                .element_bytes = parameters->elementSize});
 }

@@ -41,6 +41,10 @@ void free_memory(const char* call, void* pointer, bool want_host) {
   Runtime& runtime = Runtime::get();
   const MemoryBlock found = runtime.memory().at(pointer);
   if (!found.begins_at(pointer) || found.code) refuse_free(call, pointer);
+  if (found.imported) {
+    throw Failure(FailureKind::kInvalidValue,
+                  fmt::format("{}: {} is memory of another process: use hipIpcCloseMemHandle", call, pointer));
+  }
   if (found.origin.registered) {
     throw Failure(FailureKind::kInvalidValue,
                   fmt::format("{}: {} is memory of the program, registered: use hipHostUnregister", call, pointer));
@@ -72,6 +76,7 @@ using monojit::emulator::MemoryKind;
 using monojit::emulator::refuse_value;
 using monojit::emulator::require;
 using monojit::emulator::Runtime;
+using monojit::emulator::sum_of;
 
 namespace {
 
@@ -94,10 +99,12 @@ MemoryKind kind_of(unsigned int flags) {
 
 void* allocate_pitched(const char* call, std::size_t* pitch, std::size_t width, std::size_t height) {
   require(pitch, "pitch");
-  *pitch = (width + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
-  if (height != 0 && *pitch > SIZE_MAX / height)
+  const std::size_t rounded = sum_of(width, kPitchBytes - 1) / kPitchBytes * kPitchBytes;
+  if (width > rounded || (height != 0 && rounded > SIZE_MAX / height))
     refuse_value(fmt::format("{}: {} rows of {} bytes", call, height, width));
-  return allocate_memory(call, *pitch * height, {});
+  void* const memory = allocate_memory(call, rounded * height, {});
+  *pitch = rounded;
+  return memory;
 }
 
 }  // namespace

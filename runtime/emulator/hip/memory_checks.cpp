@@ -11,16 +11,21 @@ u64 address_of(const void* pointer) { return reinterpret_cast<u64>(pointer); }
 [[noreturn]] void refuse_range(const AllocationList& list, u64 first, std::size_t bytes, const char* what) {
   std::string where = list.describe(first);
   if (const Allocation* const begun = list.find(first, first + 1); begun != nullptr)
-    where += fmt::format(", which it leaves by {} bytes", first + bytes - begun->end);
+    where += fmt::format(", which it leaves by {} bytes", bytes - (begun->end - first));
   throw Failure(FailureKind::kInvalidValue, fmt::format("{} of {} bytes at {:#x}: {}", what, bytes, first, where));
 }
 
-/// Memory that may be the host program's own: it must stay inside the allocation that it begins in, if there is one.
+/// Memory that may be the host program's own: it must stay inside the allocation that it begins in, if there is one,
+/// and touch nothing that is freed or behind another.
 void check_any_range(const void* pointer, std::size_t bytes, const char* what) {
-  const u64 first = address_of(pointer);
+  const u64 first = address_of(pointer), last = sum_of(first, bytes);
   const auto list = Runtime::get().allocations().snapshot();
-  if (list->find(first, first + 1) != nullptr && list->find(first, first + bytes) == nullptr)
-    refuse_range(*list, first, bytes, what);
+  const bool begins_inside = list->find(first, first + 1) != nullptr;
+  if (last == ~u64{0} || (begins_inside && list->find(first, last) == nullptr)) refuse_range(*list, first, bytes, what);
+  if (begins_inside) return;
+  if (const u64 forbidden = list->first_forbidden(first, last); forbidden != 0)
+    refuse_value(fmt::format("{} of {} bytes at {:#x}: it reaches {:#x}, {}", what, bytes, first, forbidden,
+                             list->describe(forbidden)));
 }
 
 void check_rows(const Box& box, std::size_t pitch, const char* which) {
@@ -43,7 +48,8 @@ void check_side(const void* pointer, std::size_t bytes, bool device, const char*
 void check_device_range(const void* pointer, std::size_t bytes, const char* what) {
   const u64 first = address_of(pointer);
   const auto list = Runtime::get().allocations().snapshot();
-  if (list->find(first, first + bytes) == nullptr) refuse_range(*list, first, bytes, what);
+  const u64 last = sum_of(first, bytes);
+  if (last == ~u64{0} || list->find(first, last) == nullptr) refuse_range(*list, first, bytes, what);
 }
 
 void check_copy(const CopyWork& copy) {

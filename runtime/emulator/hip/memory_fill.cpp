@@ -5,6 +5,7 @@
 using monojit::emulator::check_fill;
 using monojit::emulator::FillWork;
 using monojit::emulator::guarded;
+using monojit::emulator::product_of;
 using monojit::emulator::submit;
 using monojit::emulator::submit_and_wait;
 using monojit::emulator::u32;
@@ -15,7 +16,7 @@ namespace {
 /// `width` counts elements.
 FillWork plane(void* to, std::size_t pitch, u32 value, u32 element_bytes, std::size_t width, std::size_t height) {
   return {.to = {.first = static_cast<u8*>(to), .pitch = pitch},
-          .box = {.width = width * element_bytes, .height = height},
+          .box = {.width = product_of(width, element_bytes), .height = height},
           .value = value,
           .element_bytes = element_bytes};
 }
@@ -27,7 +28,7 @@ FillWork row(void* to, u32 value, u32 element_bytes, std::size_t count) {
 FillWork box(const hipPitchedPtr& to, int value, const hipExtent& extent) {
   FillWork fill = plane(to.ptr, to.pitch, static_cast<u32>(value), 1, extent.width, extent.height);
   fill.box.depth = extent.depth;
-  fill.to.slice = to.pitch * to.ysize;
+  fill.to.slice = product_of(to.pitch, to.ysize);
   return fill;
 }
 

@@ -1,5 +1,7 @@
 // HIP: pinned host memory.
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "runtime/emulator/hip/memory.h"
 #include "runtime/emulator/hip/runtime.h"
@@ -15,6 +17,8 @@ using monojit::emulator::MemoryKind;
 using monojit::emulator::refuse_value;
 using monojit::emulator::require;
 using monojit::emulator::Runtime;
+using monojit::emulator::sum_of;
+using monojit::emulator::u64;
 
 namespace {
 
@@ -23,6 +27,15 @@ constexpr unsigned int kKnownHostFlags = hipHostMallocPortable | hipHostMallocMa
                                          hipHostMallocNonCoherent;
 constexpr unsigned int kKnownRegisterFlags = hipHostRegisterPortable | hipHostRegisterMapped | hipHostRegisterIoMemory |
                                              hipHostRegisterReadOnly | hipExtHostRegisterUncached;
+
+/// Whether the program has all of these addresses.
+bool mapped(const void* pointer, std::size_t bytes) {
+  const u64 page = static_cast<u64>(sysconf(_SC_PAGESIZE));
+  const u64 begin = reinterpret_cast<u64>(pointer) / page * page;
+  const u64 end = sum_of(reinterpret_cast<u64>(pointer), bytes);
+  // Of pages that are not there msync says so, and does nothing to others.
+  return end != ~u64{0} && msync(reinterpret_cast<void*>(begin), end - begin, MS_ASYNC) == 0;
+}
 
 /// Coherent is the default, as on the chips.
 MemoryKind host_kind(unsigned int flags) {
@@ -76,6 +89,8 @@ hipError_t hipHostRegister(void* pointer, std::size_t bytes, unsigned int flags)
   return guarded([&] {
     require(pointer, "pointer");
     if (bytes == 0) refuse_value("hipHostRegister: 0 bytes");
+    if (!mapped(pointer, bytes))
+      refuse_value(fmt::format("hipHostRegister: not all of {} bytes at {} are memory of the program", bytes, pointer));
     if ((flags & ~kKnownRegisterFlags) != 0) refuse_value(fmt::format("hipHostRegister: flags {:#x}", flags));
     const bool uncached = (flags & hipExtHostRegisterUncached) != 0;
     const bool coarse = (flags & hipExtHostRegisterCoarseGrained) != 0;

@@ -32,7 +32,11 @@ MemoryBlock MemoryTable::at(const void* pointer) const {
   const auto list = allocations_.snapshot();
   const Allocation* const found = list->find(address, address + 1);
   if (found == nullptr) return {};
-  MemoryBlock block{.begin = found->begin, .end = found->end, .number = found->number, .code = found->code};
+  MemoryBlock block{.begin = found->begin,
+                    .end = found->end,
+                    .number = found->number,
+                    .code = found->code,
+                    .imported = found->imported};
   block.origin.host = found->host;
   const std::lock_guard lock(mutex_);
   if (const auto entry = entries_.find(found->begin); entry != entries_.end()) block.origin = entry->second.origin;

@@ -24,6 +24,7 @@ struct MemoryBlock {
   u64 end = 0;
   u32 number = 0;
   bool code = false;
+  bool imported = false;  ///< another process's
   MemoryOrigin origin{};
 
   [[nodiscard]] bool known() const { return begin != end; }

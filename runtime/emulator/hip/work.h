@@ -9,6 +9,7 @@
 
 #include "runtime/emulator/hip/operation.h"
 #include "runtime/emulator/hip/stream.h"
+#include "runtime/emulator/memory/allocations.h"
 
 namespace monojit::emulator {
 
@@ -33,7 +34,8 @@ struct Placed {
   std::size_t slice = 0;
   /// Bytes from the first one to the end of the last row.
   [[nodiscard]] std::size_t extent(const Box& box) const {
-    return box.empty() ? 0 : (box.depth - 1) * slice + (box.height - 1) * pitch + box.width;
+    if (box.empty()) return 0;
+    return sum_of(product_of(box.depth - 1, slice), sum_of(product_of(box.height - 1, pitch), box.width));
   }
 };
 

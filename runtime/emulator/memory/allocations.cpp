@@ -14,6 +14,8 @@ namespace monojit::emulator {
 namespace {
 
 constexpr std::size_t kFreedKept = 256;
+constexpr u64 kFreedBytesKept = u64{8} << 40;  // of addresses, a sixteenth of a process's
+constexpr u64 kMostBytes = u64{1} << 47;
 constexpr u64 kHugePage = u64{2} << 20;
 
 u64 page_bytes() {
@@ -22,6 +24,31 @@ u64 page_bytes() {
 }
 
 u64 round_up(u64 value, u64 unit) { return (value + unit - 1) / unit * unit; }
+
+void unmap(const Allocation& range) {
+  if (!range.adopted()) munmap(reinterpret_cast<void*>(range.begin), range.mapped_bytes);
+}
+
+/// Gives the pages back and keeps the addresses, if the host lets it.
+void close_off(Allocation& range) {
+  if (range.adopted()) return;
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  void* const memory = reinterpret_cast<void*>(range.begin);
+  if (mmap(memory, range.mapped_bytes, PROT_NONE, kFlags, -1, 0) != MAP_FAILED) return;
+  unmap(range);
+  range.mapped_bytes = 0;
+}
+
+/// Drops the oldest while they are too many.
+void limit_freed(std::vector<Allocation>& freed) {
+  u64 bytes = 0;
+  for (const Allocation& range : freed) bytes += range.mapped_bytes;
+  while (freed.size() > kFreedKept || bytes > kFreedBytesKept) {
+    bytes -= freed.front().mapped_bytes;
+    unmap(freed.front());
+    freed.erase(freed.begin());
+  }
+}
 
 }  // namespace
 
@@ -38,7 +65,23 @@ bool AllocationList::accessible(const Allocation& memory, u32 device) const {
   return device < peers.size() && (peers[device] >> memory.device & 1) != 0;
 }
 
+u64 AllocationList::first_forbidden(u64 first, u64 last) const {
+  u64 found = 0;
+  const auto look = [&](u64 begin, u64 end) {
+    if (begin < last && first < end && (found == 0 || begin < found)) found = std::max(begin, first);
+  };
+  for (const Allocation& range : freed) {
+    if (!range.adopted()) look(range.begin, range.begin + range.mapped_bytes);
+  }
+  for (const Allocation& range : live) {
+    if (!range.adopted()) look(range.end, range.begin + range.mapped_bytes);
+  }
+  return found;
+}
+
 std::string AllocationList::describe(u64 address) const {
+  if (address < page_bytes())
+    return address == 0 ? "a null pointer" : fmt::format("{} bytes behind a null pointer", address);
   const auto text = [](const Allocation& range) {
     return fmt::format("{} {} ({:#x}, {} bytes)",
                        range.code        ? "code object"
@@ -65,14 +108,16 @@ Allocations::Allocations() : list_(std::make_shared<AllocationList>()) {}
 
 Allocations::~Allocations() {
   for (const auto& [begin, descriptor] : shared_) close(descriptor);
-  for (const Allocation& range : list_->live) {
-    if (!range.adopted()) munmap(reinterpret_cast<void*>(range.begin), range.mapped_bytes);
+  for (const auto* const ranges : {&list_->live, &list_->freed}) {
+    for (const Allocation& range : *ranges) unmap(range);
   }
 }
 
 void* Allocations::allocate(u64 bytes, Use use, MemoryKind kind, u32 device) {
   // Huge-page alignment lets the kernel back large tensors with huge pages: a third less time in page faults and TLB
   // misses.
+  if (bytes > kMostBytes)
+    throw Failure(FailureKind::kOutOfMemory, fmt::format("{} bytes are more than any memory has", bytes));
   const u64 usable = round_up(std::max<u64>(bytes, 1), page_bytes());
   const u64 mapped = usable + page_bytes();
   const bool huge = usable >= kHugePage;
@@ -119,7 +164,7 @@ void Allocations::insert(Allocation made) {
   made.history = &histories_.emplace_back();
   made.history->written = made.imported || made.adopted();
   next->live.insert(std::ranges::upper_bound(next->live, made.begin, {}, &Allocation::begin), made);
-  std::erase_if(next->freed, overlaps);
+  std::erase_if(next->freed, [&](const Allocation& range) { return range.adopted() && overlaps(range); });
   list_ = std::move(next);
 }
 
@@ -135,11 +180,10 @@ bool Allocations::release(void* pointer) {
   if (found == next->live.end()) return false;
   const Allocation range = *found;
   next->live.erase(found);
-  next->freed.push_back(range);
-  if (next->freed.size() > kFreedKept) next->freed.erase(next->freed.begin());
+  close_off(next->freed.emplace_back(range));
+  limit_freed(next->freed);
   list_ = std::move(next);
   if (written_ != nullptr) written_->remove(range.begin);
-  if (!range.adopted()) munmap(pointer, range.mapped_bytes);
   if (const auto shared = shared_.extract(range.begin)) close(shared.mapped());
   return true;
 }

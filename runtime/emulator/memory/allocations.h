@@ -51,10 +51,20 @@ struct Allocation {
   }
 };
 
+/// Sizes of what no memory is large enough for count as the largest number.
+[[nodiscard]] inline u64 product_of(u64 a, u64 b) {
+  u64 product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? ~u64{0} : product;
+}
+[[nodiscard]] inline u64 sum_of(u64 a, u64 b) {
+  u64 sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? ~u64{0} : sum;
+}
+
 /// The allocations at one moment, sorted by address. Kernels read one without a lock.
 struct AllocationList {
   std::vector<Allocation> live;
-  std::vector<Allocation> freed;  ///< the latest, for use-after-free reports
+  std::vector<Allocation> freed;  ///< the latest: inaccessible, and no other memory is in their place (but host memory)
 
   std::vector<u32> peers;  ///< by device: a bit for each device whose memory it may touch
 
@@ -62,6 +72,9 @@ struct AllocationList {
   [[nodiscard]] bool accessible(const Allocation& memory, u32 device) const;
   /// The live allocation that holds all of [first, last), or null.
   [[nodiscard]] const Allocation* find(u64 first, u64 last) const;
+  /// The first address of [first, last) that nobody may touch: freed memory, or what lies behind an allocation in its
+  /// pages. 0: there is none.
+  [[nodiscard]] u64 first_forbidden(u64 first, u64 last) const;
   /// "12 bytes behind allocation 7 (0x7f.., 4096 bytes)".
   [[nodiscard]] std::string describe(u64 address) const;
 };
@@ -84,7 +97,8 @@ class Allocations {
   void* allocate(u64 bytes, Use use, MemoryKind kind, u32 device = 0);
   /// Lets kernels touch memory of the host program. Throws Failure (kInvalidValue) if some of it is an allocation.
   void adopt(void* pointer, u64 bytes, MemoryKind kind);
-  /// Frees an allocation or gives adopted memory back. False if nothing live begins there.
+  /// Frees an allocation or gives adopted memory back. False if nothing live begins there. The latest freed ones keep
+  /// their addresses, so that a use of them is not one of newer memory.
   bool release(void* pointer);
   /// Lets kernels of `device` touch the memory of `peer`, or not. Returns whether that changed anything.
   bool set_peer_access(u32 device, u32 peer, bool enabled);
