@@ -62,6 +62,7 @@ std::string descriptor_of(const KernelText& kernel) {
   .amdhsa_group_segment_fixed_size {1}
   .amdhsa_private_segment_fixed_size {2}
   .amdhsa_kernarg_size {3}
+  .amdhsa_uses_dynamic_stack {8}
   .amdhsa_user_sgpr_kernarg_segment_ptr 1
   .amdhsa_system_sgpr_workgroup_id_x 1
   .amdhsa_system_sgpr_workgroup_id_y 1
@@ -76,7 +77,7 @@ std::string descriptor_of(const KernelText& kernel) {
 )",
                      kernel.name, kernel.lds_bytes, kernel.scratch_bytes, 8 * kernel.arguments,
                      kernel.work_item_dimensions - 1, kernel.agprs == 0 ? kernel.vgprs : accumulation + kernel.agprs,
-                     accumulation, kernel.denormals);
+                     accumulation, kernel.denormals, kernel.dynamic_stack ? 1 : 0);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct KernelText {
   std::uint32_t agprs = 0;
   std::uint32_t lds_bytes = 0;
   std::uint32_t scratch_bytes = 0;
+  bool dynamic_stack = false;   ///< scratch_bytes is the least
   std::uint32_t arguments = 4;  ///< 64-bit arguments "a0", "a1", ...
   std::uint32_t work_item_dimensions = 1;
   std::uint32_t denormals = 3;  ///< of f32: 3 keeps them, 0 flushes

@@ -1,4 +1,7 @@
-// HIP: limits, cache configuration and scheduling flags of a device. They are kept and told; none changes what runs.
+// HIP: limits, cache configuration and scheduling flags of a device. They are kept and told; the stack size is used
+// too.
+#include "runtime/emulator/hip/limits.h"
+
 #include <atomic>
 
 #include <fmt/format.h>
@@ -13,12 +16,12 @@ using monojit::emulator::Runtime;
 
 namespace {
 
-constexpr std::size_t kStackBytes = 1024;
+constexpr std::size_t kStackUnit = 16;
 constexpr std::size_t kMostStackBytes = 128 * 1024 - 16;
 constexpr std::size_t kHeapBytes = 8 << 20;
 constexpr unsigned int kKnownDeviceFlags = hipDeviceScheduleMask | hipDeviceMapHost | hipDeviceLmemResizeToMax;
 
-std::atomic<std::size_t> stack_bytes{kStackBytes};
+std::atomic<std::size_t> stack_bytes{monojit::emulator::kDefaultStackBytes};
 std::atomic<std::size_t> heap_bytes{kHeapBytes};
 std::atomic<unsigned int> device_flags{hipDeviceScheduleAuto};
 
@@ -37,6 +40,12 @@ void check_bank_config(hipSharedMemConfig config) {
 }
 
 }  // namespace
+
+namespace monojit::emulator {
+
+u32 stack_limit() { return static_cast<u32>((stack_bytes + kStackUnit - 1) / kStackUnit * kStackUnit); }
+
+}  // namespace monojit::emulator
 
 extern "C" {
 

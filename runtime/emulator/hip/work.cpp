@@ -9,6 +9,7 @@
 
 #include "runtime/emulator/hip/capture.h"
 #include "runtime/emulator/hip/event.h"
+#include "runtime/emulator/hip/limits.h"
 #include "runtime/emulator/hip/memory.h"
 #include "runtime/emulator/hip/observe.h"
 #include "runtime/emulator/hip/runtime.h"
@@ -140,6 +141,7 @@ Operation operation_of(const Work& work, u32 device, int priority) {
                           LaunchRequest request = kernel.request;
                           request.device = operation.device = request.kernel->module->device();
                           request.priority = priority;
+                          request.stack_bytes = stack_limit();
                           request.profile = active_profile();
                           request.trace = active_trace();
                           operation.work = std::move(request);

@@ -20,7 +20,8 @@ void write_dispatch_packet(u8* packet, const LaunchRequest& request, const u8* k
     std::memcpy(packet + 12 + 4 * i, &grid, sizeof grid);
   }
   const u32 lds = request.lds_bytes();
-  std::memcpy(packet + 24, &request.kernel->descriptor.scratch_bytes, 4);
+  const u32 scratch = request.scratch_bytes();
+  std::memcpy(packet + 24, &scratch, 4);
   std::memcpy(packet + 28, &lds, 4);
   const u64 address = reinterpret_cast<u64>(kernarg);
   std::memcpy(packet + 40, &address, sizeof address);
@@ -55,7 +56,7 @@ Grid::Grid(LaunchRequest request, const ChipLimits& chip, u8* launch_memory, std
   launch_.dispatch_packet = launch_memory + kPacketOffset;
   launch_.waves = request_.waves();
   launch_.register_bytes = launch_.program->register_bytes();
-  launch_.scratch_bytes = u64{request_.kernel->descriptor.scratch_bytes} * kLanes;
+  launch_.scratch_bytes = u64{request_.scratch_bytes()} * kLanes;
   launch_.lds_bytes = request_.lds_bytes();
   const Residency fits = residency(request_.kernel->descriptor, request_.work_items(), request_.lds_bytes(), chip);
   arena_->prepare(launch_.block_bytes(), std::min(total_, u64{fits.workgroups_per_cu} * chip.compute_units));

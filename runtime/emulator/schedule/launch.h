@@ -1,6 +1,7 @@
 // One kernel launch, as the scheduler takes it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -13,6 +14,10 @@ namespace monojit::emulator {
 class Profile;
 class Trace;
 
+/// Bytes of stack that a lane has where the compiler can't tell how much the kernel needs (recursion, calls through
+/// pointers), unless hipLimitStackSize says something else.
+inline constexpr u32 kDefaultStackBytes = 1024;
+
 struct LaunchRequest {
   const Kernel* kernel = nullptr;
   u32 device = 0;
@@ -20,7 +25,8 @@ struct LaunchRequest {
   std::array<u32, 3> grid{1, 1, 1};   ///< workgroups
   std::array<u32, 3> block{1, 1, 1};  ///< work-items of a workgroup
   u32 dynamic_lds = 0;
-  std::vector<u8> arguments;  ///< the kernel argument segment, without hidden arguments
+  u32 stack_bytes = kDefaultStackBytes;  ///< a lane, for kernels with a dynamic stack
+  std::vector<u8> arguments;             ///< the kernel argument segment, without hidden arguments
   bool cooperative = false;
   Profile* profile = nullptr;  ///< told what was executed; null: nobody is
   Trace* trace = nullptr;      ///< told what ran and waited when; null: nobody is
@@ -29,6 +35,11 @@ struct LaunchRequest {
   [[nodiscard]] u32 work_items() const { return block[0] * block[1] * block[2]; }
   [[nodiscard]] u32 waves() const { return (work_items() + kLanes - 1) / kLanes; }
   [[nodiscard]] u32 lds_bytes() const { return kernel->descriptor.lds_bytes + dynamic_lds; }
+  /// Of a lane.
+  [[nodiscard]] u32 scratch_bytes() const {
+    const KernelDescriptor& needs = kernel->descriptor;
+    return needs.dynamic_stack ? std::max(needs.scratch_bytes, stack_bytes) : needs.scratch_bytes;
+  }
 };
 
 /// What a launch did.
