@@ -125,6 +125,7 @@ TEST_CASE("what only a debugger or a trap handler could go on with is a fault") 
     CHECK_THROWS_MATCHES(run(fmt::format("  s_mov_b32 s4, 3\n  {}\n", text)), Failure,
                          MessageMatches(ContainsSubstring(message)));
   }
+  CHECK(run("  s_trap 3\n  s_mov_b32 s8, 5").first == 5);
   CHECK(run("  s_sethalt 0\n  s_sendmsg sendmsg(MSG_INTERRUPT)\n  s_mov_b32 s8, 5").first == 5);
 }
 
