@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "runtime/emulator/failure.h"
 
@@ -124,6 +125,21 @@ constexpr Option kOptions[] = {
      }},
 };
 
+/// A name that is wrong by a letter would leave a check undone.
+void refuse_unknown_variables() {
+  constexpr std::string_view kPrefix = "MONOJIT_EMULATOR_";
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const std::size_t name_bytes = text.find('=');
+    if (!text.starts_with(kPrefix) || name_bytes == text.npos || name_bytes + 1 == text.size()) continue;
+    const std::string_view name = text.substr(0, name_bytes);
+    if (std::ranges::any_of(kOptions, [&](const Option& option) { return option.variable == name; })) continue;
+    std::string names;
+    for (const Option& option : kOptions) names += (names.empty() ? "" : ", ") + std::string(option.variable);
+    throw Failure(FailureKind::kNotInitialized, fmt::format("{} is no setting; there are {}", name, names));
+  }
+}
+
 std::string option_names() {
   std::string names;
   for (const Option& option : kOptions) names += (names.empty() ? "" : ", ") + std::string(option.name);
@@ -148,6 +164,7 @@ void apply_setting(Settings& settings, std::string_view name, std::string_view v
 
 Settings settings_from_environment() {
   Settings settings;
+  refuse_unknown_variables();
   for (const Option& option : kOptions) {
     const char* value = std::getenv(option.variable);
     if (value != nullptr && *value != '\0') option.read(settings, option, value);

@@ -1,4 +1,6 @@
 // What must stop a kernel or a load, and what the message says.
+#include <cstdlib>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -255,6 +257,19 @@ TEST_CASE("settings that are not understood are named") {
   CHECK_THROWS_MATCHES(apply_setting(settings, "seed", "-1"), Failure, MessageMatches(ContainsSubstring("unsigned")));
   CHECK_THROWS_MATCHES(apply_setting(settings, "speed", "1"), Failure,
                        MessageMatches(ContainsSubstring("does not exist")));
+}
+
+TEST_CASE("variables that are nearly settings of the emulator are refused") {
+  constexpr const char* kMisspelt = "MONOJIT_EMULATOR_CHECK";
+  REQUIRE(setenv(kMisspelt, "", 1) == 0);
+  CHECK_NOTHROW(settings_from_environment());
+  REQUIRE(setenv(kMisspelt, "all", 1) == 0);
+  CHECK_THROWS_MATCHES(
+      settings_from_environment(), Failure,
+      MessageMatches(ContainsSubstring("MONOJIT_EMULATOR_CHECK is no setting; there are MONOJIT_EMULATOR_CHIP") &&
+                     ContainsSubstring("MONOJIT_EMULATOR_CHECKS")));
+  REQUIRE(unsetenv(kMisspelt) == 0);
+  CHECK_NOTHROW(settings_from_environment());
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ void Runtime::set_option(std::string_view name, std::string_view value) {
   Settings next = state.settings ? *state.settings : settings_from_environment();
   apply_setting(next, name, value);
   if (state.runtime != nullptr) {
-    if (name == "chip" || name == "devices" || name == "matrix") {
+    if (name == "chip" || name == "devices" || name == "matrix" || name == "host_isa") {
       throw Failure(FailureKind::kInvalidValue,
                     fmt::format("emulator option {}: too late, the device is in use", name));
     }
