@@ -334,12 +334,23 @@ def test_an_expected_array_of_another_shape_is_refused_before_anything_runs(emul
     (["--grid", "0"], "--grid: '0'"), (["--grid", "-1"], "--grid"), (["--grid", "1,2,3,4"], "'1,2,3,4'"), (["--grid", "x"], "'x'"),
     (["--grid", "1,"], "'1,'"), (["--grid", "4294967296"], "4294967296"), (["--grid", "4294967295"], "2^32"),
     (["--block", "2048"], "2048 work-items"), (["--block", "64,64,64"], "work-items"), (["--lds", "1000000"], "LDS"),
-    (["--repeat", "0"], "--repeat"), (["--cooperative", "--grid", "100000"], "cooperative"),
+    (["--repeat", "0"], "[1 - 4294967295]"), (["--cooperative", "--grid", "100000"], "cooperative"),
     (["--seed", "many"], "many"), (["--matrix", "magic"], "magic"), (["--memory", "holographic"], "use coherent or weak"), (["--threads", "0"], "0"),
     (["--trace", "/nonexistent/trace.json"], "/nonexistent/trace.json"), (["--profile", "/nonexistent/p.txt"], "/nonexistent/p.txt"),
 ])
 def test_launches_that_can_not_be_are_refused(emulate, options, text):
     assert refused(emulate("places", [{"bytes": 256}, 0], *options), text)
+
+
+def test_profiles_and_traces_take_nobodys_place(emulate, tmp_path):
+    arguments = tmp_path / "args.json"
+    for options in (["--profile", arguments], ["--trace", arguments], ["--trace", tmp_path / "t", "--profile", tmp_path / "t"]):
+        assert refused(emulate("places", [{"bytes": 256}, 0], *options), "choose another name")
+    assert json.loads(arguments.read_text()) == [{"bytes": 256}, 0]
+
+
+def test_a_number_beyond_all_types_is_refused_with_the_files_name(emulate):
+    assert refused(emulate("places", '[{"bytes": 256}, 1e400]'), "args.json", "1e400")
 
 
 def test_arguments_that_are_missing_are_listed(monojit, objects):

@@ -92,7 +92,7 @@ void add_launch_options(CLI::App& command, Options& options) {
   command.add_option("--lds", options.emulate.dynamic_lds, "bytes of dynamic LDS");
   command.add_flag("--cooperative", options.emulate.cooperative, "launch only if all workgroups are resident at once");
   command.add_option("--repeat", options.emulate.repeat, "launches, one after the other, on the same buffers")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max()))
       ->capture_default_str();
 }
 

@@ -142,6 +142,10 @@ CodeObject read_code_object(const std::filesystem::path& file, std::string_view 
 }
 
 std::string argument_list(const KernelInfo& kernel) {
+  if (!kernel.described && kernel.kernarg_bytes == 0) {
+    return fmt::format("the code object says that {} has no bytes of arguments (in assembly: .amdhsa_kernarg_size)",
+                       kernel.name);
+  }
   if (!kernel.described) {
     return fmt::format("the code object does not say what arguments {} takes, only that they have {} bytes",
                        kernel.name, kernel.kernarg_bytes);

@@ -66,16 +66,19 @@ void check_outputs(const EmulateOptions& options, const ArgumentFile& file) {
       if (!read.empty()) taken.push_back(place_of(read));
     }
   }
-  for (const BufferSpec& spec : file.buffers) {
-    if (spec.output.empty()) continue;
-    const fs::path place = place_of(spec.output);
+  const auto take = [&](const fs::path& output, std::string_view where) {
+    if (output.empty()) return;
+    const fs::path place = place_of(output);
     if (std::ranges::find(taken, place) != taken.end()) {
-      throw UserError(fmt::format("{}: the output {} is read as well, or another output: choose another name",
-                                  spec.where, spec.output.string()));
+      throw UserError(fmt::format("{}: the output {} is read as well, or another output: choose another name", where,
+                                  output.string()));
     }
     taken.push_back(place);
-    check_output_file(spec.output);
-  }
+    check_output_file(output);
+  };
+  for (const BufferSpec& spec : file.buffers) take(spec.output, spec.where);
+  take(options.profile.file, "--profile");
+  take(options.trace, "--trace");
 }
 
 /// A buffer on both sides.

@@ -44,8 +44,8 @@ Json parse_json(std::string_view text, std::string_view where) {
   Json value;
   try {
     value = Json::parse(text, look);
-  } catch (const Json::parse_error& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
+  } catch (const Json::exception& error) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: ...", or out_of_range for a number like 1e400
     const std::string_view reason = error.what();
     const std::size_t at = reason.find("] ");
     throw UserError(
