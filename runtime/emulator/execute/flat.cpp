@@ -64,23 +64,22 @@ template <class Access>
 [[gnu::noinline]] void move_resolved(Wave& wave, const MicroOp* op, u64 exec, MemoryRequest* request = nullptr) {
   u32* const rows = wave.worker->staging[kWideStaging];
   wide_addresses(wave, op, rows);
-  if constexpr (Access::kKind != AccessKind::kStore) {
-    const u32 first = static_cast<u32>(__builtin_ctzll(exec));
-    wave.last_load = u64{rows[first]} | u64{rows[kLanes + first]} << 32;
-  }
   u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
   const u32* const data = op->c == kNoOperand ? nullptr : wave.row(op->c);
   bool wrote = false;
+  u64 looked_at = 0;
   for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     const u64 address = u64{rows[lane]} | u64{rows[kLanes + lane]} << 32;
     u8* const place = resolve<Access>(wave, op, lane, address);
+    if (looked_at == 0 && reinterpret_cast<u64>(place) == address) looked_at = address;
     if (request != nullptr && reinterpret_cast<u64>(place) == address) {
       add_lane(*request, lane, address, Access::kBytes);
     } else {
       wrote |= move_lane<Access>(result, data, lane, place);
     }
   }
+  if (Access::kKind != AccessKind::kStore && looked_at != 0) wave.last_load = looked_at;
   wave.worker->memory_writes += wrote ? 1 : 0;
 }
 
@@ -123,9 +122,9 @@ void flat_handler(Wave& wave, const MicroOp* op) {
   bool done = false;
   if (narrow_addresses(wave, op, exec, offsets, base)) [[likely]] {
     const OffsetRange range = range_of(offsets, exec);
-    if constexpr (Access::kKind != AccessKind::kStore) wave.last_load = base + range.low;
     const bool aligned = !needs_alignment<Access>(wave) || ((base | range.bits) & (kNatural<Access> - 1)) == 0;
     if (aligned && wave.worker->reachable(base + range.low, base + range.high + Access::kBytes)) [[likely]] {
+      if constexpr (Access::kKind != AccessKind::kStore) wave.last_load = base + range.low;
       u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
       const u32* const data = op->c == kNoOperand ? nullptr : wave.row(op->c);
       count_lanes<Access>(*wave.worker, wave.worker->space, exec);

@@ -104,18 +104,24 @@ MONOJIT_EMULATOR_INLINE void load_many(u32* result, u8* base, const u32* offsets
   for (u32 part = 0; part < Access::kParts; ++part) store_masked(result + kLanes * part, rows + kLanes * part, exec);
 }
 
-/// One lane. Whether memory was written: not by an atomic that left it as it was.
+/// One lane. Whether memory is another afterwards: waves that poll may keep what they see, again and again.
 template <class Access>
 MONOJIT_EMULATOR_INLINE bool move_lane(u32* result, const u32* data, u32 lane, u8* memory) {
   if constexpr (Access::kKind == AccessKind::kAtomic) {
     return Access::move(result, data, lane, memory);
+  } else if constexpr (Access::kKind == AccessKind::kStore) {
+    u8 before[Access::kBytes];
+    std::memcpy(before, memory, Access::kBytes);
+    Access::move(result, data, lane, memory);
+    return std::memcmp(before, memory, Access::kBytes) != 0;
   } else {
     Access::move(result, data, lane, memory);
-    return Access::kKind == AccessKind::kStore;
+    return false;
   }
 }
 
-/// Every active lane: memory at base + its offset. Whether memory was written.
+/// Every active lane: memory at base + its offset. Whether memory was written; a store by all lanes at once may have
+/// left it as it was.
 template <class Access>
 MONOJIT_EMULATOR_INLINE bool move_lanes(u32* result, const u32* data, u8* base, const u32* offsets, u64 exec) {
   if constexpr (HasMoveAll<Access>) {

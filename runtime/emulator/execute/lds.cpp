@@ -40,7 +40,8 @@ MONOJIT_EMULATOR_INLINE void access_lds(Wave& wave, const MicroOp* op, u32* resu
   if (wave.worker->strict_alignment && (range.bits & (kAlignment - 1)) != 0) [[unlikely]]
     check_alignment(wave, op, Access::kKind, offsets, Access::kBytes, kAlignment);
   count_lanes<Access>(*wave.worker, MemorySpace::kLds, exec);
-  move_lanes<Access>(result, data, wave.lds, offsets, exec);
+  const bool wrote = move_lanes<Access>(result, data, wave.lds, offsets, exec);
+  wave.worker->memory_writes += wrote ? 1 : 0;
 }
 
 template <class Access>
@@ -50,7 +51,6 @@ void lds_handler(Wave& wave, const MicroOp* op) {
   u32* const offsets = wave.worker->staging[kOffsetStaging];
   const u32* const address = wave.row(op->a);
   for (u32 i = 0; i < kLanes; ++i) offsets[i] = address[i] + op->imm;
-  if constexpr (Access::kKind != AccessKind::kLoad) ++wave.worker->memory_writes;
   access_lds<Access>(wave, op, op->dst == kNoOperand ? nullptr : wave.row(op->dst),
                      op->b == kNoOperand ? nullptr : wave.row(op->b), offsets, exec);
   MONOJIT_EMULATOR_NEXT(wave, op);
@@ -72,7 +72,6 @@ void lds_pair_handler(Wave& wave, const MicroOp* op) {
     access_lds<Access>(wave, op, wave.row(op->dst), nullptr, first, exec);
     access_lds<Access>(wave, op, wave.row(op->dst) + kWords * kLanes, nullptr, second, exec);
   } else {
-    ++wave.worker->memory_writes;
     access_lds<Access>(wave, op, nullptr, wave.row(op->b), first, exec);
     access_lds<Access>(wave, op, nullptr, wave.row(op->c), second, exec);
   }
@@ -88,7 +87,6 @@ void addtid_handler(Wave& wave, const MicroOp* op) {
   u32* const offsets = wave.worker->staging[kOffsetStaging];
   const u32 base = (wave.word(scalar_offset(kM0Word)) & 0xffff) + op->imm;
   for (u32 i = 0; i < kLanes; ++i) offsets[i] = base + 4 * i;
-  if constexpr (Access::kKind != AccessKind::kLoad) ++wave.worker->memory_writes;
   access_lds<Access>(wave, op, op->dst == kNoOperand ? nullptr : wave.row(op->dst),
                      op->a == kNoOperand ? nullptr : wave.row(op->a), offsets, exec);
   MONOJIT_EMULATOR_NEXT(wave, op);

@@ -32,14 +32,15 @@ MONOJIT_EMULATOR_INLINE u8* private_memory(Wave& wave, const MicroOp* op, u32 la
 template <class Access, bool kObserved>
 void scratch_handler(Wave& wave, const MicroOp* op) {
   if constexpr (kObserved) count_operation(wave);
-  if constexpr (Access::kKind != AccessKind::kLoad) ++wave.worker->memory_writes;
   const u32* const offsets = stage_private_offsets(wave, op);
   u32* const result = op->dst == kNoOperand ? nullptr : wave.row(op->dst);
   const u32* const data = op->c == kNoOperand ? nullptr : wave.row(op->c);
+  bool wrote = false;
   for (u64 lanes = wave.exec(); lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
-    Access::move(result, data, lane, private_memory(wave, op, lane, offsets[lane], Access::kBytes));
+    wrote |= move_lane<Access>(result, data, lane, private_memory(wave, op, lane, offsets[lane], Access::kBytes));
   }
+  wave.worker->memory_writes += wrote ? 1 : 0;
   count_lanes<Access>(*wave.worker, MemorySpace::kScratch, wave.exec());
   MONOJIT_EMULATOR_NEXT(wave, op);
 }

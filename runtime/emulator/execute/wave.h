@@ -38,7 +38,7 @@ inline constexpr u32 kStagingRows = 8;
 /// those of its present visit.
 struct Worker : WorkCounts {
   alignas(64) u32 staging[kStagingRows][kLanes];  ///< results under a partial EXEC, lane addresses, expanded masks
-  u64 memory_writes = 0;  ///< stores, and atomics that changed memory: a round without any is idle
+  u64 memory_writes = 0;  ///< stores and atomics that changed memory: a round without any is idle
   u64 clock_reads = 0;
   bool strict_alignment = false;      ///< unaligned loads and stores of LDS, global memory and scratch fault
   std::atomic<u64>* clock = nullptr;  ///< virtual time in ticks of 10 ns
@@ -87,6 +87,7 @@ struct alignas(64) Wave {
   bool plain_mode = true;      ///< rounding, denormals, NaN and overflow as compilers leave them
   u32 trap_status = 0;         ///< the TRAPSTS register: kept, never set by the emulator
   u32 number = 0;              ///< in its workgroup
+  u32 clock_reads = 0;         ///< during its latest visit
   bool watches_clock = false;  ///< read it again and again during its latest visit
   u64 digest = 0;              ///< of its registers, the last time that the scheduler looked for a fixed point
   u64 last_load = 0;           ///< lowest address of the latest load or atomic: what a waiting wave looks at

@@ -100,11 +100,15 @@ void WriteBackCache::write_back(CacheLine& line) {
   line.dirty = 0;
 }
 
-void WriteBackCache::write_back_all() {
+bool WriteBackCache::write_back_all() {
+  bool any = false;
   for (const u32 index : dirty_) {
-    if (table_[index].dirty != 0) write_back(table_[index]);
+    if (table_[index].dirty == 0) continue;
+    write_back(table_[index]);
+    any = true;
   }
   dirty_.clear();
+  return any;
 }
 
 /// The place of a line, which becomes its own; without valid clean bytes if it was another's.

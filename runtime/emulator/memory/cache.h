@@ -81,7 +81,8 @@ class WriteBackCache {
   void invalidate() { ++epoch_; }
   /// Dirty bytes to what is below; they are clean then.
   void write_back(CacheLine& line);
-  void write_back_all();
+  /// Whether there was anything to write back.
+  bool write_back_all();
   /// The line, if any part of it is here.
   [[nodiscard]] CacheLine* find(const Spot& spot);
   /// The line with all bytes valid, fetched where they are not (or all clean ones afresh, if `refetch`).

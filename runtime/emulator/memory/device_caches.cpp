@@ -85,9 +85,9 @@ void XcdCaches::invalidate(u32 cu, Scope scope) {
   if (scope == Scope::kSystem) level_.invalidate();
 }
 
-void XcdCaches::write_back(Scope scope) {
-  l2_.write_back_all();
-  if (scope == Scope::kSystem) level_.write_back();
+bool XcdCaches::write_back(Scope scope) {
+  const bool any = l2_.write_back_all();
+  return scope == Scope::kSystem && level_.write_back() ? true : any;
 }
 
 void XcdCaches::invalidate_all() {

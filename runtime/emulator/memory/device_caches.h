@@ -51,7 +51,7 @@ class XcdCaches {
   void invalidate_scalar(u32 cu) { units_[cu].scalar.invalidate(); }
   void invalidate_all();
   /// To the device's level; at system scope to memory.
-  void write_back(Scope scope);
+  bool write_back(Scope scope);  ///< whether there was anything
 
  private:
   const u8* line_data(const Spot& spot, const Freedom& freedom, Random& random, u8* buffer);

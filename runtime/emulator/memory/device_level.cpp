@@ -59,9 +59,9 @@ void DeviceLevel::pass_to_memory(const Spot& spot) {
   cache_.flush(spot);
 }
 
-void DeviceLevel::write_back() {
+bool DeviceLevel::write_back() {
   const std::lock_guard lock(mutex_);
-  cache_.write_back_all();
+  return cache_.write_back_all();
 }
 
 void DeviceLevel::invalidate() {

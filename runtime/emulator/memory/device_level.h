@@ -31,7 +31,7 @@ class DeviceLevel {
   /// Makes memory the only place of a line as far as this level is concerned.
   void pass_to_memory(const Spot& spot);
 
-  void write_back();
+  bool write_back();  ///< whether there was anything
   void invalidate();
 
  private:

@@ -127,8 +127,7 @@ void WaveQueue::perform(std::size_t index) {
       break;
     case PendingKind::kWriteBack: {
       const std::lock_guard lock(xcd_.mutex);
-      xcd_.write_back(operation.scope);
-      ++wave_.worker->memory_writes;
+      if (xcd_.write_back(operation.scope)) ++wave_.worker->memory_writes;
       break;
     }
   }

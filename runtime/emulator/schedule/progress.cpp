@@ -7,6 +7,7 @@ namespace {
 
 constexpr u64 kTicksASecond = 100'000'000;  // of the 100 MHz clock
 constexpr u64 kRoundsBeforeJump = 4;
+constexpr u32 kMostLooks = 64;
 
 u64 mix(u64 digest, u64 value) { return (digest ^ value) * 0x9e3779b97f4a7c15ull ^ digest >> 29; }
 
@@ -20,26 +21,39 @@ u64 digest_of(const Wave& wave, const LaunchContext& launch) {
   return mix(mix(chains[0], chains[1]), mix(chains[2], chains[3]));
 }
 
-/// Registers and places of all waves that have not ended.
-u64 digest_of(std::span<const Visit> visits) {
-  u64 digest = 1;
+/// Registers and places of all waves that `counts` wants. A sum over workgroups: seeds visit them in ever new orders.
+template <class Counts>
+u64 digest_of(std::span<const Visit> visits, Counts counts) {
+  u64 sum = 0;
   for (const auto& [grid, group] : visits) {
-    digest = mix(digest, group->number);
+    u64 digest = mix(reinterpret_cast<u64>(grid), group->number);
     for (const Wave& wave : group->waves) {
-      if (wave.state != WaveState::kEnded) digest = mix(digest, digest_of(wave, grid->launch()));
+      if (counts(wave)) digest = mix(digest, digest_of(wave, grid->launch()));
     }
+    sum += mix(digest, 1);
   }
-  return digest;
+  return sum;
+}
+
+/// Of the waves that used up their budget: they cost more to run than to look at.
+u64 digest_of_loops(std::span<const Visit> visits) {
+  return digest_of(visits, [](const Wave& wave) { return wave.state == WaveState::kYielded; });
+}
+/// Of all that have not ended.
+u64 digest_of_all(std::span<const Visit> visits) {
+  return digest_of(visits, [](const Wave& wave) { return wave.state != WaveState::kEnded; });
 }
 
 }  // namespace
 
-/// Waves that used up their budget and are neither where they were the round before nor asking the time over and over.
+/// Waves that used up their budget or came to a barrier, and are neither where they were the round before nor asking
+/// the time over and over.
 bool ProgressWatch::any_computing(std::span<const Visit> visits) {
   bool any = false;
   for (const auto& [grid, group] : visits) {
     for (Wave& wave : group->waves) {
-      if (wave.state != WaveState::kYielded || wave.watches_clock) continue;
+      const bool moves = wave.state == WaveState::kYielded || wave.state == WaveState::kAtBarrier;
+      if (!moves || wave.watches_clock) continue;
       const u64 digest = digest_of(wave, grid->launch());
       any |= digest != wave.digest;
       wave.digest = digest;
@@ -99,14 +113,22 @@ ProgressWatch::Verdict ProgressWatch::finish_idle_round(std::span<const Visit> v
     next_check_ = idle_rounds_ + 1;
     return Verdict::kIdle;
   }
-  // Pairs of neighbouring rounds are compared, ever more rarely: 1 and 2, 4 and 5, 16 and 17.
+  return repeats(visits) ? Verdict::kDeadlock : Verdict::kIdle;
+}
+
+/// Whether all waves are where they were in an earlier idle round. Rounds 1, 4, 16 ... are kept, and those that follow
+/// compared with the latest kept one: a loop inside a loop may use up its budget in another place each time.
+bool ProgressWatch::repeats(std::span<const Visit> visits) {
   if (idle_rounds_ == next_check_) {
-    digest_ = digest_of(visits);
-  } else if (idle_rounds_ == next_check_ + 1) {
     next_check_ *= 4;
-    if (digest_of(visits) == digest_) return Verdict::kDeadlock;
+    looks_ = 0;
+    digest_of_loops_ = digest_of_loops(visits);
+    digest_ = digest_of_all(visits);
+    return false;
   }
-  return Verdict::kIdle;
+  if (looks_ == kMostLooks || digest_of_loops(visits) != digest_of_loops_) return false;
+  ++looks_;
+  return digest_of_all(visits) == digest_;
 }
 
 }  // namespace monojit::emulator

@@ -19,9 +19,10 @@ struct Visit {
   Workgroup* group = nullptr;
 };
 
-/// A round is idle when no wave ended, no barrier opened and nothing was stored. Two idle rounds that leave every
-/// wave's registers equal prove a deadlock: the next round would do the same again. Waves that read the clock while all
-/// wait get a later time instead, so that a time limit inside the kernel ends at once.
+/// A round is idle when no wave ended and nothing was stored. Two rounds with only
+/// idle ones between them that leave every wave's registers equal prove a deadlock: what follows would be the same
+/// again. Waves that read the clock while all wait get a later time instead, so that a time limit inside the kernel
+/// ends at once.
 class ProgressWatch {
  public:
   enum class Verdict : u8 { kProgress, kIdle, kDeadlock };
@@ -44,14 +45,17 @@ class ProgressWatch {
   bool idle_round(std::span<const std::unique_ptr<Worker>> workers, std::atomic<u64>& clock, MemoryModel* model);
   Verdict finish_idle_round(std::span<const Visit> visits, std::atomic<u64>& clock, OutsideWorld* world);
   bool any_computing(std::span<const Visit> visits);
+  bool repeats(std::span<const Visit> visits);
 
   std::atomic<bool> progress_{false};
   u64 writes_ = 0;
   u64 clock_reads_ = 0;
   bool asked_the_time_ = false;
-  u64 idle_rounds_ = 0;  ///< in a row, with nobody outside
-  u64 next_check_ = 1;
-  u64 digest_ = 0;
+  u64 idle_rounds_ = 0;           ///< in a row, with nobody outside
+  u64 next_check_ = 1;            ///< the idle round to be kept next
+  u32 looks_ = 0;                 ///< at all waves since then
+  u64 digest_of_loops_ = 0;       ///< then
+  u64 digest_ = 0;                ///< then
   Clock::time_point idle_since_;  ///< up to when time that passed on the wall has been given to the kernels
 };
 

@@ -27,7 +27,7 @@ const char* waiting_name(WaveState state) {
     case WaveState::kAtBarrier:
       return "at a barrier";
     default:
-      return "polling";
+      return "in a loop";
   }
 }
 
@@ -109,13 +109,15 @@ std::string describe_fault(const LaunchContext& launch, const Workgroup& group, 
 
 std::string describe_waiting(std::span<const Grid* const> grids, std::span<const Visit> visits,
                              const Settings& settings, const AllocationList& memory) {
+  std::vector<Visit> ordered(visits.begin(), visits.end());  // a seed has shuffled them
+  std::ranges::sort(ordered, {}, [](const Visit& visit) { return visit.group->number; });
   std::string text;
   for (const Grid* grid : grids) {
     if (grids.size() > 1 || settings.devices > 1) {
       text += fmt::format("\n device {}, kernel {}:", grid->request().device, grid->launch().program->kernel);
     }
-    text += describe_places(*grid, waiting_places(*grid, visits), memory);
-    text += describe_stalled(*grid, visits);
+    text += describe_places(*grid, waiting_places(*grid, ordered), memory);
+    text += describe_stalled(*grid, ordered);
     if (grid->never_started() > 0) text += describe_never_started(*grid, grids, settings.chip);
   }
   return text;

@@ -17,7 +17,7 @@ namespace monojit::emulator {
 namespace {
 
 constexpr i32 kVisitBudget = 20'000;       // micro-ops in loops before a wave must let others run
-constexpr u64 kClockReadsOfPoller = 50;    // in one visit: it waits for a time limit
+constexpr u32 kClockReadsOfPoller = 50;    // in one visit: it waits for a time limit
 constexpr u32 kSuccessorsOfRound = 1'000;  // workgroups that a worker starts in others' places, before all get a turn
 constexpr std::size_t kArenasKept = 16;
 constexpr u64 kMostWavesOfGroup = 16;
@@ -137,7 +137,6 @@ void Scheduler::retire(const Visit& visit) {
 void Scheduler::run_wave(Grid& grid, Workgroup& group, Wave& wave, Worker& worker) {
   const u64 clock_reads = worker.clock_reads;
   wave.worker = &worker;
-  wave.budget = kVisitBudget;
   if (worker.segments != nullptr) worker.segments->start();
   const u64 executed = worker.counts[static_cast<u32>(CountClass::kAll)];
   if (_mm_getcsr() != wave.host_mode32) _mm_setcsr(wave.host_mode32);
@@ -146,7 +145,8 @@ void Scheduler::run_wave(Grid& grid, Workgroup& group, Wave& wave, Worker& worke
   } catch (const WaveFault& fault) {
     throw Failure(fault.kind(), describe_fault(grid.launch(), group, wave, fault));
   }
-  wave.watches_clock = worker.clock_reads - clock_reads >= kClockReadsOfPoller;
+  wave.clock_reads += static_cast<u32>(worker.clock_reads - clock_reads);
+  wave.watches_clock = wave.clock_reads >= kClockReadsOfPoller;
   if (LaunchRecorder* const recorder = grid.recorder(); recorder != nullptr) {
     recorder->ran(group, wave, worker.counts[static_cast<u32>(CountClass::kAll)] - executed);
   }
@@ -183,6 +183,8 @@ void Scheduler::visit(const Visit& visit, Worker& worker) {
       wave.worker = &worker;
       model_->advance(wave);
     }
+    wave.budget = kVisitBudget;
+    wave.clock_reads = 0;
     const bool paused =
         wave.state == WaveState::kSleeping || wave.state == WaveState::kYielded || wave.state == WaveState::kPreempted;
     if (paused) wave.state = WaveState::kReady;
@@ -202,7 +204,6 @@ void Scheduler::visit(const Visit& visit, Worker& worker) {
       for (Wave& wave : group.waves) {
         if (wave.state == WaveState::kAtBarrier) wave.state = WaveState::kReady;
       }
-      watch_.note_progress();
       ran = true;
     }
   }
