@@ -17,6 +17,7 @@ enum class FailureKind {
   kIllegalAddress,      ///< a memory fault of a running kernel
   kIllegalInstruction,  ///< an instruction that is unknown, or can't be executed
   kDeadlock,            ///< no wave can make progress
+  kTimeLimit,           ///< the launch took longer than the settings allow
   kCheckFailed,         ///< one of the checks that were asked for found a mistake
   kTrap,                ///< the kernel executed s_trap
   kNotInitialized,      ///< bad settings in the environment

@@ -17,6 +17,7 @@ namespace monojit::emulator {
 namespace {
 
 constexpr u64 kMostThreads = 256;
+constexpr u64 kMostLimitSeconds = 1'000'000;
 
 struct Option {
   std::string_view name;
@@ -122,6 +123,10 @@ constexpr Option kOptions[] = {
     {"stall", "MONOJIT_EMULATOR_STALL", "workgroups as NUMBER or DEVICE:NUMBER, separated by commas",
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.stalled = parse_stalled_list(option, value);
+     }},
+    {"limit", "MONOJIT_EMULATOR_LIMIT", "seconds, 1..1000000",
+     [](Settings& settings, const Option& option, std::string_view value) {
+       settings.limit_seconds = parse_count(option, value, kMostLimitSeconds);
      }},
 };
 

@@ -28,6 +28,9 @@ kernel void add_one(global uint* counter) { counter[__builtin_amdgcn_workitem_id
 kernel void wait(global volatile uint* flag) {
   while (flag[0] == 0) __builtin_amdgcn_s_sleep(1);
 }
+kernel void count_for_ever(global volatile uint* counter) {
+  for (;;) counter[__builtin_amdgcn_workitem_id_x()] += 1;
+}
 """
 
 
@@ -131,7 +134,7 @@ def test_list_shows_kernels_arguments_and_resources_without_running_anything(mon
     report = outcome.json()
     assert report["arch"] == "gfx950"
     kernels = {kernel["name"]: kernel for kernel in report["kernels"]}
-    assert set(kernels) == {"places", "twice", "add_one", "wait"}
+    assert set(kernels) == {"places", "twice", "add_one", "wait", "count_for_ever"}
     assert kernels["twice"]["arguments"] == [
         {"name": "in", "kind": "global_buffer", "type": "float*", "bytes": 8, "offset": 0},
         {"name": "out", "kind": "global_buffer", "type": "float*", "bytes": 8, "offset": 8}]
@@ -207,6 +210,14 @@ def test_a_kernel_that_faults_gives_code_1_and_the_whole_story(emulate, tmp_path
         assert text in outcome.err
     assert not (tmp_path / "out.npy").exists()
     assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+
+
+def test_a_limit_ends_a_kernel_that_never_does(emulate):
+    outcome = emulate("count_for_ever", [{"generate": "zeros", "dtype": "u32", "shape": [64]}], "--limit", "1")
+    assert outcome.code == 1
+    assert outcome.out == ""
+    assert "kernel count_for_ever: still running after 1 s" in outcome.err
+    assert "1 waves of 1 workgroups (0)" in outcome.err
 
 
 def test_a_deadlock_is_told_with_where_it_waits(emulate):
@@ -303,7 +314,7 @@ def test_a_chip_of_the_environment_that_disagrees_is_refused(emulate, objects):
 def test_a_kernel_that_is_not_there_is_answered_with_those_that_are(emulate, monojit, objects):
     assert refused(emulate("place", []), "no kernel place", "did you mean 'places'?", "twice")
     outcome = monojit("emulate", objects["gfx950"])
-    assert refused(outcome, "4 kernels: choose one with --kernel", "arguments of twice", "global_buffer")
+    assert refused(outcome, "5 kernels: choose one with --kernel", "arguments of twice", "global_buffer")
 
 
 @pytest.mark.parametrize("arguments, texts", [
@@ -335,7 +346,7 @@ def test_an_expected_array_of_another_shape_is_refused_before_anything_runs(emul
     (["--grid", "1,"], "'1,'"), (["--grid", "4294967296"], "4294967296"), (["--grid", "4294967295"], "2^32"),
     (["--block", "2048"], "2048 work-items"), (["--block", "64,64,64"], "work-items"), (["--lds", "1000000"], "LDS"),
     (["--repeat", "0"], "[1 - 4294967295]"), (["--cooperative", "--grid", "100000"], "cooperative"),
-    (["--seed", "many"], "many"), (["--matrix", "magic"], "magic"), (["--memory", "holographic"], "use coherent or weak"), (["--threads", "0"], "0"),
+    (["--seed", "many"], "many"), (["--matrix", "magic"], "magic"), (["--memory", "holographic"], "use coherent or weak"), (["--threads", "0"], "0"), (["--limit", "soon"], "use seconds"),
     (["--trace", "/nonexistent/trace.json"], "/nonexistent/trace.json"), (["--profile", "/nonexistent/p.txt"], "/nonexistent/p.txt"),
 ])
 def test_launches_that_can_not_be_are_refused(emulate, options, text):

@@ -24,7 +24,7 @@ struct Options {
   bool list = false;
   bool json = false;
   // Of the emulator; empty: as its environment says.
-  std::string memory, seed, threads, matrix, checks;
+  std::string memory, seed, threads, matrix, checks, limit;
   EmulateOptions emulate;
 };
 
@@ -67,6 +67,7 @@ void emulate(Options& options) {
   setting("threads", options.threads);
   setting("matrix", options.matrix);
   setting("checks", options.checks);
+  setting("limit", options.limit);
   const EmulateResult result = emulate(options.emulate);
   if (options.json) {
     print_json(to_json(options.emulate, result));
@@ -103,6 +104,8 @@ void add_emulator_options(CLI::App& command, Options& options) {
   command.add_option("--matrix", options.matrix, "model of the matrix core: cdna3, fma-chain or exact")
       ->check(not_empty());
   command.add_option("--checks", options.checks, "checks that a chip does not make, separated by commas")
+      ->check(not_empty());
+  command.add_option("--limit", options.limit, "seconds that a launch may take (default: as many as it wants)")
       ->check(not_empty());
 }
 

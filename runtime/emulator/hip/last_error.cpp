@@ -35,6 +35,7 @@ hipError_t error_code(FailureKind kind) {
     case FailureKind::kCheckFailed:
       return hipErrorLaunchFailure;
     case FailureKind::kDeadlock:
+    case FailureKind::kTimeLimit:
       return hipErrorLaunchTimeOut;
     case FailureKind::kTrap:
       return hipErrorAssert;

@@ -94,11 +94,15 @@ void Grid::tell_observers() {
   segments_.clear();
 }
 
+double Grid::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
 LaunchReport Grid::report() const {
   LaunchReport report;
   for (const WorkCounts& tally : tallies_) report += tally;
   report.rounds = rounds_;
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  report.seconds = seconds();
   return report;
 }
 

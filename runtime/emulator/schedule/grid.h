@@ -48,6 +48,8 @@ class Grid {
   /// Adds what a worker counted for this grid since its counters were cleared.
   void add(u32 worker, const Worker& counted);
   void add_round() { ++rounds_; }
+  /// Since the launch began, on this machine's clock.
+  [[nodiscard]] double seconds() const;
 
   /// Where a worker counts straight runs; null if the launch is not profiled.
   [[nodiscard]] SegmentProfile* segments(u32 worker) { return segments_.empty() ? nullptr : &segments_[worker]; }

@@ -287,6 +287,8 @@ void Scheduler::settle(RoundResult& result) {
       drop_stopped();
       break;
   }
+  stop_overdue();
+  drop_stopped();
   std::erase_if(grids_, [&](const std::shared_ptr<Grid>& grid) {
     if (!grid->ended()) return false;
     finish(*grid);
@@ -316,6 +318,18 @@ void Scheduler::report_deadlock() {
     grid->fail({FailureKind::kDeadlock,
                 fmt::format("kernel {}: deadlock: no wave can make progress, and nothing is stored any more{}",
                             grid->launch().program->kernel, places)});
+  }
+}
+
+void Scheduler::stop_overdue() {
+  if (settings_.limit_seconds == 0) return;
+  for (const auto& grid : grids_) {
+    if (grid->ended() || grid->seconds() < settings_.limit_seconds) continue;
+    const Grid* const overdue[] = {grid.get()};
+    grid->fail({FailureKind::kTimeLimit,
+                fmt::format("kernel {}: still running after {} s, the limit of MONOJIT_EMULATOR_LIMIT{}",
+                            grid->launch().program->kernel, settings_.limit_seconds,
+                            describe_waiting(overdue, visits_, settings_, *allocations_.snapshot()))});
   }
 }
 

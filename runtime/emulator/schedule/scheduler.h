@@ -72,6 +72,7 @@ class Scheduler {
   void finish(Grid& grid);
   void end_traced_round();
   void report_deadlock();
+  void stop_overdue();
   void prepare_workers();
   void choose_memory();
   void start_group(const Visit& visit, Worker& worker);
