@@ -74,6 +74,30 @@ TEST_CASE("a scalar load and a null pointer fault too") {
   CHECK_THAT(load(0).what(), ContainsSubstring("scalar load of 4 bytes at 0x10"));
 }
 
+TEST_CASE("an access that wraps around the end of the address space faults") {
+  const char* const accesses[] = {
+      "s_load_dwordx2 s[6:7], s[4:5], 0x0",         "s_load_dwordx16 s[8:23], s[4:5], 0x0",
+      "global_load_dwordx2 v[2:3], v1, s[4:5]",     "global_load_dwordx4 v[2:5], v1, s[4:5]",
+      "global_store_dwordx2 v1, v[2:3], s[4:5]",    "global_atomic_add_x2 v1, v[2:3], s[4:5]",
+      "flat_load_dwordx4 v[2:5], v[6:7]",           "flat_store_dwordx4 v[6:7], v[2:5]",
+      "buffer_load_dwordx4 v[2:5], off, s[4:7], 0", "buffer_store_dwordx4 v[2:5], off, s[4:7], 0",
+  };
+  for (const std::uint64_t below : {4, 8, 16}) {
+    for (const char* const access : accesses) {
+      CAPTURE(below, access);
+      Device device;
+      const Failure failure = failure_of([&] {
+        device.run({.body = fmt::format("s_load_dwordx2 s[4:5], s[0:1], 0x0\n v_mov_b32 v1, 0\n s_mov_b32 s6, -1\n"
+                                        "s_mov_b32 s7, 0x27000\n s_waitcnt lgkmcnt(0)\n v_mov_b32 v6, s4\n"
+                                        "v_mov_b32 v7, s5\n {}",
+                                        access)},
+                   {}, {0 - below});
+      });
+      CHECK(failure.kind() == FailureKind::kIllegalAddress);
+    }
+  }
+}
+
 TEST_CASE("LDS accesses end at the workgroup's allocation") {
   Device device;
   const Failure failure = failure_of([&] {

@@ -44,7 +44,10 @@ struct Allocation {
   AllocationHistory* history = nullptr;  ///< lives as long as the Allocations
 
   [[nodiscard]] bool adopted() const { return mapped_bytes == 0; }
-  [[nodiscard, gnu::always_inline]] bool holds(u64 first, u64 last) const { return first >= begin && last <= end; }
+  /// False for ranges that wrap around the end of the address space.
+  [[nodiscard, gnu::always_inline]] bool holds(u64 first, u64 last) const {
+    return first >= begin && last - begin <= end - begin;
+  }
   /// Large, and no kernel has written to it yet: a memory model may let loads pass.
   [[nodiscard, gnu::always_inline]] bool skippable() const {
     return end - begin >= kSmallestSkipped && !history->written.load(std::memory_order_relaxed);
