@@ -90,6 +90,46 @@ TEST_CASE("callbacks and host functions run in the order of the stream") {
   CHECK(hipLaunchHostFunc(stream, nullptr, nullptr) == hipErrorInvalidValue);
 }
 
+struct Waits {
+  hipStream_t own, behind, other;
+  void* memory;
+  hipError_t device = hipSuccess, stream = hipSuccess, dependent = hipSuccess, copy = hipSuccess;
+  hipError_t unrelated = hipErrorUnknown;
+  std::string text{};
+};
+
+void wait_inside(void* data) {
+  auto& waits = *static_cast<Waits*>(data);
+  char bytes[16];
+  waits.device = hipDeviceSynchronize();
+  waits.text = last_fault();
+  waits.stream = hipStreamSynchronize(waits.own);
+  waits.dependent = hipStreamSynchronize(waits.behind);
+  waits.copy = hipMemcpy(bytes, waits.memory, sizeof bytes, hipMemcpyDeviceToHost);  // waits for all blocking streams
+  waits.unrelated = hipStreamSynchronize(waits.other);
+}
+
+TEST_CASE("a host function that waits for its own end is refused, and may wait for other streams") {
+  Stream own(hipStreamDefault), behind, other;
+  Event ended;
+  Words words(4);
+  Waits waits{.own = own, .behind = behind, .other = other, .memory = words.get()};
+  std::atomic<int> gate{0};
+  REQUIRE(hipLaunchHostFunc(own, wait_for_flag, &gate) == hipSuccess);
+  REQUIRE(hipLaunchHostFunc(own, wait_inside, &waits) == hipSuccess);
+  REQUIRE(hipEventRecord(ended, own) == hipSuccess);
+  REQUIRE(hipStreamWaitEvent(behind, ended, 0) == hipSuccess);
+  REQUIRE(hipLaunchHostFunc(other, raise_flag, &gate) == hipSuccess);
+  behind.wait();
+  CHECK(waits.device == hipErrorIllegalState);
+  CHECK_THAT(waits.text, ContainsSubstring("this would never end"));
+  CHECK(waits.stream == hipErrorIllegalState);
+  CHECK(waits.dependent == hipErrorIllegalState);
+  CHECK(waits.copy == hipErrorIllegalState);
+  CHECK(waits.unrelated == hipSuccess);
+  CHECK(hipDeviceSynchronize() == hipSuccess);
+}
+
 TEST_CASE("one host function may wait for another of a later stream") {
   Stream first, second;
   std::atomic<int> flag{0};

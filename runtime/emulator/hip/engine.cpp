@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/emulator/hip/errors.h"
 #include "runtime/emulator/hip/host_activity.h"
 
 namespace monojit::emulator {
@@ -14,6 +15,15 @@ constexpr std::chrono::milliseconds kGathering{2};
 constexpr std::chrono::milliseconds kPatience{1000};
 constexpr std::chrono::milliseconds kPatienceWithWaitingHost{20};
 constexpr std::chrono::microseconds kIdlePause{300};
+
+/// The host function that this thread runs.
+thread_local QueuedWork* own_call = nullptr;
+
+[[noreturn]] void refuse_endless_wait() {
+  throw HipError(
+      hipErrorIllegalState,
+      "a host function waits for work of its own stream, or for work that waits for it: this would never end");
+}
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -242,7 +252,9 @@ void Engine::serve_host_calls() {
     if (stop_) return;
     const WorkPtr work = host_calls_.front();
     host_calls_.pop_front();
+    own_call = work.get();
     run_closure(lock, work, std::get<HostCall>(work->operation.work).call);
+    own_call = nullptr;
   }
 }
 
@@ -251,6 +263,19 @@ void Engine::throw_failure(u32 device) {
   if (!state.failure) return;
   if (state.accepts_from == ~u64{0}) state.accepts_from = next_number_;
   throw Failure(*state.failure);
+}
+
+template <class Awaited>
+QueuedWork* Engine::behind_own_call(const Awaited& awaited) const {
+  if (own_call == nullptr) return nullptr;
+  std::vector<QueuedWork*> reached{own_call};
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    if (awaited(*reached[i])) return reached[i];
+    for (const WorkPtr& dependent : reached[i]->ticket->dependents_) {
+      if (std::ranges::find(reached, dependent.get()) == reached.end()) reached.push_back(dependent.get());
+    }
+  }
+  return nullptr;
 }
 
 template <class Condition>
@@ -264,12 +289,15 @@ void Engine::wait_until(Lock& lock, const Condition& condition) {
 
 void Engine::wait(u32 device, const TicketPtr& ticket) {
   Lock lock(mutex_);
+  if (behind_own_call([&](const QueuedWork& work) { return work.ticket == ticket; }) != nullptr) refuse_endless_wait();
   if (ticket != nullptr) wait_until(lock, [&] { return ticket->done(); });
   throw_failure(device);
 }
 
 void Engine::wait_device(u32 device) {
   Lock lock(mutex_);
+  const auto of_device = [&](const QueuedWork& work) { return work.operation.device == device; };
+  if (behind_own_call(of_device) != nullptr) refuse_endless_wait();
   const u64 end = next_number_;
   const std::set<u64>& unfinished = devices_[device].unfinished;
   wait_until(lock, [&] { return unfinished.empty() || *unfinished.begin() >= end; });
@@ -278,6 +306,7 @@ void Engine::wait_device(u32 device) {
 
 void Engine::drain() {
   Lock lock(mutex_);
+  if (own_call != nullptr) refuse_endless_wait();
   const u64 end = next_number_;
   wait_until(lock, [&] {
     return std::ranges::all_of(devices_, [&](const DeviceState& device) {
@@ -309,6 +338,10 @@ void Engine::check_untold(u32 device) {
 
 void Engine::wait_for_call(u32 device, const TicketPtr& ticket) {
   Lock lock(mutex_);
+  if (QueuedWork* const work = behind_own_call([&](const QueuedWork& behind) { return behind.ticket == ticket; })) {
+    work->operation.work = std::monostate{};  // what it would have touched may be gone then
+    refuse_endless_wait();
+  }
   wait_until(lock, [&] { return ticket->done(); });
   if (ticket->number_ < devices_[device].accepts_from) throw_failure(device);
 }

@@ -94,6 +94,10 @@ class Engine : private OutsideWorld {
   u64 jumped_elsewhere() override { return processes_.jumped_elsewhere(); }
   [[nodiscard]] std::string describe() const override;
   [[nodiscard]] Outside host_state();
+  /// If this thread runs a host function: its work, or one that can only begin after it, for which `awaited` is true.
+  /// To wait for it would never end. Else null.
+  template <class Awaited>
+  [[nodiscard]] QueuedWork* behind_own_call(const Awaited& awaited) const;
   /// For a host thread: waits for work to end, or for the process to.
   template <class Condition>
   void wait_until(Lock& lock, const Condition& condition);

@@ -96,7 +96,7 @@ TicketPtr Streams::tail(ihipStream_t& stream) {
 
 void Streams::run(ihipStream_t& stream, std::function<void()> work) {
   engine_.check(stream.device);
-  engine_.wait(stream.device, enqueue(stream, {.work = std::move(work)}));
+  engine_.wait_for_call(stream.device, enqueue(stream, {.work = std::move(work)}));
 }
 
 }  // namespace monojit::emulator
