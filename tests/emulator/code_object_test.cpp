@@ -1,4 +1,5 @@
 // Code objects that are damaged: refused with a reason, whatever the damage.
+#include <cstring>
 #include <random>
 
 #include <catch2/catch_test_macros.hpp>
@@ -53,6 +54,21 @@ TEST_CASE("an argument that lies far behind the others is refused") {
       "\x91\x82\xa5.name\xa1k\xa5.args\x91\x82\xa7.offset\xce\xff\xff\xff\xff\xa5.size\x08";
   CHECK_THROWS_MATCHES(read_metadata(bytes_of(note)), Failure,
                        MessageMatches(ContainsSubstring("an argument of k lies behind")));
+}
+
+TEST_CASE("a descriptor that asks for more arguments than a launch can bring is refused before they are made") {
+  constexpr std::size_t kDescriptorBytes = 64, kKernargSize = 8;
+  std::vector<u8> descriptor(kDescriptorBytes);
+  for (const u32 bytes : {0x10000u, 0x10001u, ~0u}) {
+    CAPTURE(bytes);
+    std::memcpy(descriptor.data() + kKernargSize, &bytes, sizeof bytes);
+    if (bytes == 0x10000u) {
+      CHECK(KernelDescriptor::parse(descriptor).kernarg_bytes == bytes);
+    } else {
+      CHECK_THROWS_MATCHES(KernelDescriptor::parse(descriptor), Failure,
+                           MessageMatches(ContainsSubstring("bytes of arguments, where 65536 are the most")));
+    }
+  }
 }
 
 TEST_CASE("an object whose bytes were changed loads or is refused, and its kernels are found or not") {

@@ -212,6 +212,16 @@ def test_a_kernel_that_faults_gives_code_1_and_the_whole_story(emulate, tmp_path
     assert json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
 
 
+def test_damaged_debug_information_says_nothing(emulate, tmp_path):
+    (tmp_path / "kernels.cl").write_text(SOURCE)
+    whole = clang(tmp_path / "kernels.cl", tmp_path / "whole.co", "-mcpu=gfx950", "-g")
+    (tmp_path / "offsets").write_bytes(b"\xff" * 64)
+    subprocess.run(["llvm-objcopy", "--update-section", f".debug_str_offsets={tmp_path / 'offsets'}", whole, tmp_path / "damaged.co"], check=True)
+    outcome = emulate("places", [{"bytes": 256}, 64], file=tmp_path / "damaged.co")
+    assert outcome.code == 1
+    assert all(line.startswith("monojit: ") for line in outcome.err.strip().splitlines()), outcome.err
+
+
 def test_a_limit_ends_a_kernel_that_never_does(emulate):
     outcome = emulate("count_for_ever", [{"generate": "zeros", "dtype": "u32", "shape": [64]}], "--limit", "1")
     assert outcome.code == 1

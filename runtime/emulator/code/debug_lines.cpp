@@ -15,7 +15,10 @@ std::vector<std::string> source_lines(std::span<const u8> code_object, std::span
     llvm::consumeError(object.takeError());
     return lines;
   }
-  const auto context = llvm::DWARFContext::create(**object);
+  // Line information that is damaged is as good as none: by default LLVM writes to the program's stderr.
+  const auto ignore = [](llvm::Error error) { llvm::consumeError(std::move(error)); };
+  const auto context = llvm::DWARFContext::create(**object, llvm::DWARFContext::ProcessDebugRelocations::Process,
+                                                  nullptr, "", ignore, ignore);
   llvm::DILineInfoSpecifier specifier;
   specifier.FLIKind = llvm::DILineInfoSpecifier::FileLineInfoKind::RelativeFilePath;
   for (std::size_t i = 0; i < addresses.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "runtime/emulator/code/elf_image.h"
@@ -42,6 +43,11 @@ KernelDescriptor KernelDescriptor::parse(std::span<const u8> bytes) {
   d.lds_bytes = read<u32>(bytes, kGroupSegment);
   d.scratch_bytes = read<u32>(bytes, kPrivateSegment);
   d.kernarg_bytes = read<u32>(bytes, kKernargBytes);
+  if (d.kernarg_bytes > kMostArgumentBytes) {
+    throw Failure(FailureKind::kInvalidImage,
+                  fmt::format("code object: a kernel descriptor asks for {} bytes of arguments, where {} are the most",
+                              d.kernarg_bytes, kMostArgumentBytes));
+  }
   d.entry_offset = read<i64>(bytes, kEntry);
   const u32 total = (bits(resource1, 0, 6) + 1) * kRegisterGranule;
   const u32 accumulation = (bits(resource3, 0, 6) + 1) * kAccumulationGranule;

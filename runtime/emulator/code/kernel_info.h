@@ -35,7 +35,7 @@ struct KernelDescriptor {
   u32 work_item_dimensions = 1;  ///< 1..3: how much of VGPR0 is filled
   bool dynamic_stack = false;
 
-  /// Throws Failure (kInvalidImage) if `bytes` is too short.
+  /// Throws Failure (kInvalidImage) if `bytes` is too short, or it asks for more arguments than a launch can bring.
   static KernelDescriptor parse(std::span<const u8> bytes);
 };
 
