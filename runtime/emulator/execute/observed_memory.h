@@ -105,7 +105,8 @@ template <class Access, u32 kStride>
 /// Whether a load whose addresses were just found reachable may go past the model.
 template <class Access>
 MONOJIT_EMULATOR_INLINE bool skips_model(const Wave& wave) {
-  return Access::kKind == AccessKind::kLoad && wave.worker->last_hit.skippable() && wave.worker->skips_unwritten;
+  return Access::kKind == AccessKind::kLoad && wave.worker->last_hit.skippable() && wave.worker->skips_unwritten &&
+         static_cast<const WaveMemoryState*>(wave.memory_state)->undelivered == 0;
 }
 
 /// All active lanes at base + offset, in one allocation.

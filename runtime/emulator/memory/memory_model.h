@@ -13,7 +13,8 @@ namespace monojit::emulator {
 
 /// What Wave::memory_state points to: a model keeps more behind it.
 struct WaveMemoryState {
-  u64 issued = 0;  ///< operations that vmcnt counts; handlers count the loads that skip the model
+  u64 issued = 0;       ///< operations that vmcnt counts; handlers count the loads that skip the model
+  u32 undelivered = 0;  ///< loads whose results are still to come: later ones must not overtake them
 };
 
 /// Where a wave runs.
@@ -49,8 +50,9 @@ class MemoryModel {
   virtual void advance(Wave& wave) = 0;
 
   // Vector memory. The request is the worker's own (Worker::request); a model that needs it for longer takes it and
-  // puts another in its place. The data of a load are delivered at any time up to the wait for it. True: the wave
-  // should let others run.
+  // puts another in its place. A load finds its data at any time up to the wait for it, and delivers them in the order
+  // of issue: compilers rely on it where a load overwrites what an earlier one was to bring. True: the wave should let
+  // others run.
   virtual bool load(Wave& wave, std::unique_ptr<MemoryRequest>& request) = 0;
   virtual bool store(Wave& wave, std::unique_ptr<MemoryRequest>& request) = 0;
   /// Where a lane's atomic operation executes: host memory, with what earlier operations of the wave must have done to

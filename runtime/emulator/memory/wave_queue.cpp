@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/emulator/execute/micro_op.h"
 #include "runtime/emulator/execute/wave.h"
 
 namespace monojit::emulator {
@@ -9,6 +10,7 @@ namespace {
 
 /// A write-back covers the stores before it; accesses to one line keep their order.
 bool must_follow(const PendingOperation& later, const PendingOperation& earlier) {
+  if (earlier.done) return false;
   if (later.kind == PendingKind::kWriteBack) return earlier.kind == PendingKind::kStore;
   return (later.lines & earlier.lines) != 0;
 }
@@ -29,6 +31,16 @@ void for_each_piece(const MemoryRequest& request, Data* data, Visit visit) {
       visit(address + in_line, static_cast<u32>(bytes - in_line), slot + in_line);
     }
   }
+}
+
+/// Whether a pending load brings its data to registers that an atomic operation's old value goes to.
+bool shares_registers(const PendingOperation& operation, const MemoryRequest& atomic) {
+  if (operation.kind != PendingKind::kLoad || operation.request->op->dst == kNoOperand) return false;
+  const auto end_of = [](const MemoryRequest& request) {
+    return request.op->dst + (request.bytes + 3) / 4 * kRowBytes;
+  };
+  const MemoryRequest& load = *operation.request;
+  return load.op->dst < end_of(atomic) && atomic.op->dst < end_of(load);
 }
 
 }  // namespace
@@ -67,23 +79,20 @@ bool WaveQueue::has_stores() const {
   return std::ranges::any_of(pending_, [](const auto& operation) { return operation.kind != PendingKind::kLoad; });
 }
 
-void WaveQueue::load(MemoryRequest& request) {
-  {
-    const std::lock_guard lock(xcd_.mutex);
-    const bool cached = !passes_caches(request.policy);
-    Spot latest;  // neighbouring lanes mostly share a line, which is looked up once
-    const u8* line = nullptr;
-    for_each_piece(request, request.data, [&](u64 address, u32 bytes, u8* data) {
-      const Spot spot = spot_at(address);
-      if (spot.address == 0) return;
-      if (!cached) return xcd_.load_past(place_.cu, spot, bytes, request.policy, freedom_, random, data);
-      if (spot.line() != latest.line() || spot.line_number != latest.line_number)
-        line = xcd_.vector_line(place_.cu, spot, freedom_, random);
-      latest = spot;
-      copy_whole(data, line + spot.offset(), bytes);
-    });
-  }
-  request.deliver(wave_, request);
+void WaveQueue::fetch(MemoryRequest& request) {
+  const std::lock_guard lock(xcd_.mutex);
+  const bool cached = !passes_caches(request.policy);
+  Spot latest;  // neighbouring lanes mostly share a line, which is looked up once
+  const u8* line = nullptr;
+  for_each_piece(request, request.data, [&](u64 address, u32 bytes, u8* data) {
+    const Spot spot = spot_at(address);
+    if (spot.address == 0) return;
+    if (!cached) return xcd_.load_past(place_.cu, spot, bytes, request.policy, freedom_, random, data);
+    if (spot.line() != latest.line() || spot.line_number != latest.line_number)
+      line = xcd_.vector_line(place_.cu, spot, freedom_, random);
+    latest = spot;
+    copy_whole(data, line + spot.offset(), bytes);
+  });
 }
 
 void WaveQueue::store(const MemoryRequest& request) {
@@ -98,6 +107,7 @@ void WaveQueue::store(const MemoryRequest& request) {
 void WaveQueue::push(PendingKind kind, std::unique_ptr<MemoryRequest> request) {
   const u64 lines = lines_of(*request);
   pending_.push_back({kind, ++issued, lines, std::move(request)});
+  if (kind == PendingKind::kLoad) ++undelivered;
 }
 
 void WaveQueue::push_write_back(Scope scope) {
@@ -105,55 +115,70 @@ void WaveQueue::push_write_back(Scope scope) {
 }
 
 void WaveQueue::perform(std::size_t index) {
-  for (std::size_t i = 0; i < index;) {
-    if (!must_follow(pending_[index], pending_[i])) {
-      ++i;
-      continue;
-    }
-    const std::size_t before = pending_.size();
-    perform(i);
-    const std::size_t gone = before - pending_.size();  // it, and those that it had to follow
-    index -= gone;
-    i -= gone - 1;
+  for (std::size_t i = 0; i < index; ++i) {
+    if (must_follow(pending_[index], pending_[i])) perform(i);
   }
-  PendingOperation operation = std::move(pending_[index]);
-  pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(index));
+  PendingOperation& operation = pending_[index];
+  operation.done = true;
   switch (operation.kind) {
     case PendingKind::kLoad:
-      load(*operation.request);
-      break;
+      return fetch(*operation.request);
     case PendingKind::kStore:
-      store(*operation.request);
-      break;
+      return store(*operation.request);
     case PendingKind::kWriteBack: {
       const std::lock_guard lock(xcd_.mutex);
       if (xcd_.write_back(operation.scope)) ++wave_.worker->memory_writes;
-      break;
     }
   }
-  if (operation.request != nullptr) wave_.worker->spare_requests.push_back(std::move(operation.request));
+}
+
+void WaveQueue::deliver_done() {
+  bool in_order = true;
+  std::erase_if(pending_, [&](PendingOperation& operation) {
+    const bool load = operation.kind == PendingKind::kLoad;
+    if (load) in_order &= operation.done;
+    if (!operation.done || (load && !in_order)) return false;
+    if (load) operation.request->deliver(wave_, *operation.request), --undelivered;
+    if (operation.request != nullptr) wave_.worker->spare_requests.push_back(std::move(operation.request));
+    return true;
+  });
+}
+
+template <class Chosen>
+void WaveQueue::perform_those(std::size_t end, Chosen chosen) {
+  bool any = false;
+  for (std::size_t i = 0; i < end; ++i) {
+    if (pending_[i].done || !chosen(pending_[i])) continue;
+    perform(i);
+    any = true;
+  }
+  if (any) deliver_done();
 }
 
 void WaveQueue::count_immediate(const MemoryRequest& request) {
   ++issued;
   if (pending_.empty()) return;
   const u64 lines = lines_of(request);
-  for (std::size_t i = 0; i < pending_.size();) {
-    if ((pending_[i].lines & lines) == 0) {
-      ++i;
-      continue;
-    }
-    const std::size_t before = pending_.size();
-    perform(i);
-    i -= before - pending_.size() - 1;
-  }
+  perform_those(pending_.size(), [&](const auto& earlier) { return (earlier.lines & lines) != 0; });
+}
+
+void WaveQueue::hurry_latest() {
+  perform(pending_.size() - 1);
+  deliver_done();
+}
+
+void WaveQueue::deliver_before_result(const MemoryRequest& atomic) {
+  std::size_t end = pending_.size();
+  while (end > 0 && !shares_registers(pending_[end - 1], atomic)) --end;
+  perform_those(end, [](const auto& earlier) { return earlier.kind == PendingKind::kLoad; });
 }
 
 void WaveQueue::wait_for(u64 left) {
-  while (!pending_.empty() && pending_.front().number + left <= issued) perform(0);
+  perform_those(pending_.size(), [&](const auto& operation) { return operation.number + left <= issued; });
 }
 
 bool WaveQueue::may_go(std::size_t index) const {
+  if (pending_[index].done) return false;
   for (std::size_t i = 0; i < index; ++i) {
     if (must_follow(pending_[index], pending_[i])) return false;
   }
@@ -163,8 +188,9 @@ bool WaveQueue::may_go(std::size_t index) const {
 void WaveQueue::drain_one() {
   if (pending_.empty()) return;
   std::size_t index = random.below(static_cast<u32>(pending_.size()));
-  while (!may_go(index)) --index;  // the first one always may
+  while (!may_go(index)) --index;  // the first one always may: what is done stays only behind a load that is not
   perform(index);
+  deliver_done();
 }
 
 }  // namespace monojit::emulator

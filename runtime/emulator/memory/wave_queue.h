@@ -18,6 +18,7 @@ struct PendingOperation {
   u64 lines;                               ///< of the request, as a set of hashes: no common bit means no common line
   std::unique_ptr<MemoryRequest> request;  ///< none for a write-back
   Scope scope = Scope::kWave;              ///< of a write-back
+  bool done = false;                       ///< a load that has its data: it waits for earlier loads to be delivered
 };
 
 class WaveQueue : public WaveMemoryState {
@@ -41,6 +42,10 @@ class WaveQueue : public WaveMemoryState {
   void push_write_back(Scope scope);
   /// An operation that goes at once: pending ones of the same lines go before it.
   void count_immediate(const MemoryRequest& request);
+  /// The latest operation goes at once, as far as others of the same lines are concerned.
+  void hurry_latest();
+  /// Loads before an atomic operation whose result takes the place of theirs: it is delivered after them.
+  void deliver_before_result(const MemoryRequest& atomic);
   /// All but the `left` latest operations are done.
   void wait_for(u64 left);
   void drain_all() { wait_for(0); }
@@ -49,13 +54,18 @@ class WaveQueue : public WaveMemoryState {
 
   /// The place at an address of the wave's device memory.
   [[nodiscard]] Spot spot_at(u64 address);
-  void load(MemoryRequest& request);
+  /// Finds the data of a load, without delivering them.
+  void fetch(MemoryRequest& request);
   void store(const MemoryRequest& request);
 
  private:
   [[nodiscard]] u64 lines_of(const MemoryRequest& request);
   [[nodiscard]] bool may_go(std::size_t index) const;
   void perform(std::size_t index);
+  /// Performs all before `end` that `chosen` chooses, and what these must follow; delivers and forgets what is done.
+  template <class Chosen>
+  void perform_those(std::size_t end, Chosen chosen);
+  void deliver_done();
 
   Wave& wave_;
   XcdCaches& xcd_;

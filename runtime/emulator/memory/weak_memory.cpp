@@ -149,11 +149,14 @@ void WeakMemory::keep(WaveQueue& queue, PendingKind kind, Wave& wave, std::uniqu
 
 bool WeakMemory::load(Wave& wave, std::unique_ptr<MemoryRequest>& request) {
   WaveQueue& queue = queue_of(wave);
-  if (!calm_ && queue.random.chance(queue.freedom().late_load)) {
+  const bool late = !calm_ && queue.random.chance(queue.freedom().late_load);
+  if (late || queue.undelivered != 0) {
     keep(queue, PendingKind::kLoad, wave, request);
+    if (!late) queue.hurry_latest();
   } else {
     queue.count_immediate(*request);
-    queue.load(*request);
+    queue.fetch(*request);
+    request->deliver(wave, *request);
   }
   return let_others_run(queue);
 }
@@ -176,6 +179,7 @@ u8* WeakMemory::atomic_place(Wave& wave, const MemoryRequest& request, u32 lane)
   if (first) {
     wave.worker->mark_written(request);
     queue.count_immediate(request);
+    if (request.op->dst != kNoOperand) queue.deliver_before_result(request);
   }
   const u64 address = request.addresses[lane];
   const std::lock_guard lock(queue.xcd().mutex);
