@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "kernels/bench/peak/emit.h"
+#include "kernels/common/bump/emit.h"
 #include "kernels/example/row_norm/emit.h"
 #include "kernels/kimi_k3/k2/emit/program.h"
 #include "kernels/minimax_m3/k1/emit/program.h"
@@ -17,6 +18,7 @@ struct Entry {
 };
 constexpr Entry kEmitters[] = {
     {"bench.peak", bench::emit_peak},
+    {"common.bump", bump::emit_bump},
     {"example.row_norm", example::emit_row_norm},
     {"kimi_k3.k2", kimi_k3::emit_k2},
     {"minimax_m3.k1", minimax_m3::emit_k1},

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/bench/peak/key.h"
+#include "kernels/common/bump/key.h"
 #include "kernels/common/family.h"
 #include "kernels/example/row_norm/key.h"
 #include "kernels/kimi_k3/k2/key.h"
@@ -10,7 +11,8 @@
 namespace monojit::kernels {
 namespace {
 
-constexpr const Family* kFamilies[] = {&bench::kPeak, &example::kRowNorm, &kimi_k3::kK2, &minimax_m3::kK1};
+constexpr const Family* kFamilies[] = {&bench::kPeak, &bump::kBump, &example::kRowNorm, &kimi_k3::kK2,
+                                       &minimax_m3::kK1};
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/common/bump/reference.h"
 #include "kernels/common/error.h"
 #include "kernels/common/reference/tensors.h"
 #include "kernels/example/row_norm/reference.h"
@@ -17,6 +18,7 @@ struct Registered {
 };
 
 constexpr Registered kWorkloads[] = {
+    {"common.bump", bump::bump_workload},
     {"example.row_norm", example::row_norm_workload},
     {"minimax_m3.k1", minimax_m3::k1_workload},
 };

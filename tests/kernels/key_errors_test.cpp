@@ -70,9 +70,10 @@ TEST_CASE("A field given twice is refused, even with the same value") {
 
 TEST_CASE("An unknown kernel lists the kernels there are") {
   CHECK(parse_error("minimax_m3.k9{tokens=1}") ==
-        "unknown kernel 'minimax_m3.k9'; kernels are bench.peak, example.row_norm, kimi_k3.k2, minimax_m3.k1");
+        "unknown kernel 'minimax_m3.k9'; kernels are bench.peak, common.bump, example.row_norm, kimi_k3.k2, "
+        "minimax_m3.k1");
   CHECK(message_of([] { family("K1"); }) ==
-        "unknown kernel 'K1'; kernels are bench.peak, example.row_norm, kimi_k3.k2, minimax_m3.k1");
+        "unknown kernel 'K1'; kernels are bench.peak, common.bump, example.row_norm, kimi_k3.k2, minimax_m3.k1");
 }
 
 TEST_CASE("Malformed text says where it stops being a key") {
