@@ -1,58 +1,139 @@
 #include "runtime/peer_group.h"
 
-#include <bit>
-#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace monojit::runtime {
 namespace {
 
-constexpr std::size_t kAlarmBytes = sizeof(std::int32_t);
+constexpr std::uint32_t kMessageVersion = 1;
 
-DeviceBuffer zeroed(DeviceBuffer buffer, const Device& device) {
-  device.select();
-  device.hip().check(device.hip().hipMemset(buffer.address(), 0, buffer.bytes()), "hipMemset");
-  return buffer;
+/// What a rank tells the others before they open its buffer; the reason behind it when it has none.
+struct Offer {
+  std::uint32_t version = kMessageVersion;
+  std::int32_t rank = 0;
+  kernels::PeerState state;
+  hipIpcMemHandle_t handle{};
+};
+static_assert(std::is_trivially_copyable_v<Offer>);
+
+using Message = std::vector<std::byte>;
+
+Message message_of(const Offer& offer, const std::string& reason) {
+  Message message(sizeof offer + reason.size());
+  std::memcpy(message.data(), &offer, sizeof offer);
+  std::memcpy(message.data() + sizeof offer, reason.data(), reason.size());
+  return message;
+}
+
+std::string reason_in(const Message& message, std::size_t from) {
+  return {reinterpret_cast<const char*>(message.data()) + from, message.size() - from};
+}
+
+/// What `act` threw, as text; empty: nothing.
+template <class Act>
+std::string reason_of(Act&& act) {
+  try {
+    act();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
+void refuse(std::vector<std::string> reasons) {
+  if (!reasons.empty()) throw PeerGroupError(std::move(reasons));
+}
+
+std::vector<Message> gathered(const Gather& gather, const Message& own, int ranks) {
+  std::vector<Message> all = gather(own);
+  if (all.size() != static_cast<std::size_t>(ranks)) {
+    refuse({fmt::format("the exchange gave {} messages for {} ranks", all.size(), ranks)});
+  }
+  return all;
+}
+
+/// Why the offers make no group; the same on every rank that looks at them.
+std::vector<std::string> objections(const std::vector<Message>& messages, std::vector<Offer>& offers) {
+  std::vector<std::string> reasons;
+  for (std::size_t rank = 0; rank < messages.size(); ++rank) {
+    const auto object = [&](std::string_view reason) { reasons.push_back(fmt::format("rank {}: {}", rank, reason)); };
+    Offer& offer = offers.emplace_back();
+    if (messages[rank].size() < sizeof offer) {
+      object("its message is too short: another version of monojit?");
+      continue;
+    }
+    std::memcpy(&offer, messages[rank].data(), sizeof offer);
+    if (const std::string reason = reason_in(messages[rank], sizeof offer); !reason.empty()) object(reason);
+    if (offer.version != kMessageVersion) object("another version of monojit");
+    if (offer.rank != static_cast<std::int32_t>(rank)) object(fmt::format("takes itself for rank {}", offer.rank));
+    if (offer.state != offers.front().state) {
+      object("wants other sizes of scratch, health words or peer buffer than rank 0: another version of the kernels?");
+    }
+  }
+  return reasons;
 }
 
 }  // namespace
 
-PeerGroup::PeerGroup(std::span<const Device> devices, const PeerSizes& sizes)
-    : devices_(devices.begin(), devices.end()) {
-  for (const Device& device : devices_) {
-    for (const Device& peer : devices_) device.enable_peer_access(peer);
-    ranks_.push_back({.scratch = zeroed(DeviceBuffer(device, sizes.scratch), device),
-                      .health = zeroed(DeviceBuffer(device, sizes.health), device),
-                      .epoch = zeroed(DeviceBuffer(device, sizeof(std::int32_t)), device),
-                      .peer = zeroed(DeviceBuffer::uncached(device, sizes.peer), device),
-                      .table = {}});
+PeerGroupError::PeerGroupError(std::vector<std::string> reasons)
+    : std::runtime_error(fmt::format("the group of ranks can't be made: {}", fmt::join(reasons, "; "))),
+      reasons_(std::move(reasons)) {}
+
+PeerGroup PeerGroup::in_process(std::span<const Device> devices, const kernels::PeerState& state) {
+  if (devices.size() != static_cast<std::size_t>(state.ranks)) {
+    throw UserError(
+        fmt::format("a group of {} ranks needs {} devices, not {}", state.ranks, state.ranks, devices.size()));
   }
-  std::vector<std::uint64_t> bases;
-  for (const Rank& rank : ranks_) bases.push_back(std::bit_cast<std::uint64_t>(rank.peer.address()) + sizes.peer_head);
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    ranks_[i].table = DeviceBuffer(devices_[i], std::as_bytes(std::span(bases)));
+  PeerGroup group(state);
+  group.ranks_.reserve(devices.size());
+  std::vector<std::string> reasons;
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    const std::string reason = reason_of([&] {
+      for (const Device& peer : devices) devices[rank].enable_peer_access(peer);
+      group.ranks_.emplace_back(devices[rank], static_cast<int>(rank), state);
+    });
+    if (!reason.empty()) reasons.push_back(fmt::format("rank {}: {}", rank, reason));
   }
+  refuse(std::move(reasons));
+  for (PeerRank& rank : group.ranks_) {
+    for (const PeerRank& peer : group.ranks_) rank.set_peer(peer.rank(), peer.peer());
+    rank.write_table();
+  }
+  return group;
 }
 
-void* PeerGroup::alarm(std::size_t rank) const { return static_cast<std::byte*>(peer(0)) + rank * kAlarmBytes; }
+PeerGroup PeerGroup::across_processes(const Device& device, int rank, const kernels::PeerState& state,
+                                      const Gather& gather) {
+  PeerGroup group(state);
+  Offer offer{.rank = rank, .state = state};
+  std::string reason = reason_of([&] {
+    group.ranks_.emplace_back(device, rank, state);
+    offer.handle = group.ranks_.front().handle();
+  });
+  std::vector<Offer> offers;
+  refuse(objections(gathered(gather, message_of(offer, reason), state.ranks), offers));
 
-void PeerGroup::set_epoch(std::int32_t epoch) const {
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    devices_[i].select();
-    const HipTable& hip = devices_[i].hip();
-    hip.check(hip.hipMemcpy(ranks_[i].epoch.address(), &epoch, sizeof epoch, hipMemcpyHostToDevice), "hipMemcpy");
+  reason = reason_of([&] {
+    for (int peer = 0; peer < state.ranks; ++peer) {
+      if (peer != rank) group.ranks_.front().map(peer, offers[static_cast<std::size_t>(peer)].handle);
+    }
+    group.ranks_.front().write_table();
+  });
+  // A rank that could not open another's buffer must not leave the others waiting in their first launch.
+  std::vector<std::string> reasons;
+  const std::vector<Message> verdicts = gathered(
+      gather, Message(std::as_bytes(std::span(reason)).begin(), std::as_bytes(std::span(reason)).end()), state.ranks);
+  for (std::size_t peer = 0; peer < verdicts.size(); ++peer) {
+    if (!verdicts[peer].empty()) reasons.push_back(fmt::format("rank {}: {}", peer, reason_in(verdicts[peer], 0)));
   }
-}
-
-std::vector<std::size_t> PeerGroup::alarms() const {
-  std::vector<std::int32_t> words(ranks_.size());
-  const HipTable& hip = devices_[0].hip();
-  devices_[0].select();
-  hip.check(hip.hipMemcpy(words.data(), peer(0), words.size() * kAlarmBytes, hipMemcpyDeviceToHost), "hipMemcpy");
-  std::vector<std::size_t> raised;
-  for (std::size_t rank = 0; rank < words.size(); ++rank) {
-    if (words[rank] != 0) raised.push_back(rank);
-  }
-  return raised;
+  refuse(std::move(reasons));
+  return group;
 }
 
 }  // namespace monojit::runtime

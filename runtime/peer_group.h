@@ -1,50 +1,54 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
-#include "runtime/hip/buffer.h"
-#include "runtime/hip/device.h"
+#include "kernels/common/peer_state.h"
+#include "runtime/peer_rank.h"
 
 namespace monojit::runtime {
 
-/// Bytes of what kernels of a group share: a rank's own, but for `peer`, which every rank writes.
-struct PeerSizes {
-  std::size_t scratch = 0;
-  std::size_t health = 0;
-  std::size_t peer = 0;
-  std::size_t peer_head = 0;  ///< at the start of a peer buffer: an alarm word a rank, on rank 0
-};
-
-/// What ranks in lockstep share, with all ranks in this process, a device each: scratch, health words and epoch of each
-/// rank, and peer buffers that all of them reach. All of it is zero at first, and belongs to this object.
-class PeerGroup {
+/// A group of ranks could not be made. Every rank gets the same text, with the reasons of all of them.
+class PeerGroupError : public std::runtime_error {
  public:
-  /// Rank i is on devices[i]. Throws UserError when a device can't reach another's memory, DeviceError when HIP fails.
-  PeerGroup(std::span<const Device> devices, const PeerSizes& sizes);
-
-  std::size_t size() const { return ranks_.size(); }
-  void* scratch(std::size_t rank) const { return ranks_[rank].scratch.address(); }
-  void* health(std::size_t rank) const { return ranks_[rank].health.address(); }
-  void* epoch(std::size_t rank) const { return ranks_[rank].epoch.address(); }
-  void* peer(std::size_t rank) const { return ranks_[rank].peer.address(); }
-  /// Device memory of the rank: int64 addresses of all peer buffers behind their heads.
-  void* peer_table(std::size_t rank) const { return ranks_[rank].table.address(); }
-  /// The rank's alarm word in rank 0's peer buffer.
-  void* alarm(std::size_t rank) const;
-
-  /// Sets the epoch word of all ranks. The caller has synchronised what runs.
-  void set_epoch(std::int32_t epoch) const;
-  /// Ranks whose alarm is set: their kernels gave up a wait.
-  std::vector<std::size_t> alarms() const;
+  explicit PeerGroupError(std::vector<std::string> reasons);
+  /// "rank 3: no room for ..", in the order of the ranks.
+  const std::vector<std::string>& reasons() const { return reasons_; }
 
  private:
-  struct Rank {
-    DeviceBuffer scratch, health, epoch, peer, table;
-  };
-  std::vector<Device> devices_;
-  std::vector<Rank> ranks_;
+  std::vector<std::string> reasons_;
+};
+
+/// All ranks' messages in the order of the ranks, given this rank's: an all-gather of the engine's CPU group. Every
+/// rank calls it equally often.
+using Gather = std::function<std::vector<std::vector<std::byte>>(std::span<const std::byte>)>;
+
+/// The memory of kernels that run on all ranks of a group in lockstep: made on all of them, or on none. Must not be
+/// destroyed while a launch of any rank may still be on its way.
+class PeerGroup {
+ public:
+  /// All ranks in this process, rank r on devices[r]. The devices get access to each other, and keep it.
+  static PeerGroup in_process(std::span<const Device> devices, const kernels::PeerState& state);
+
+  /// Rank `rank` in this process, the others in processes that call this too, on this machine. A failure on any rank
+  /// throws PeerGroupError on every one, also where the ranks disagree about `state`; what `gather` throws passes
+  /// through.
+  static PeerGroup across_processes(const Device& device, int rank, const kernels::PeerState& state,
+                                    const Gather& gather);
+
+  const kernels::PeerState& state() const { return state_; }
+  /// Those of this process.
+  std::span<const PeerRank> ranks() const { return ranks_; }
+
+ private:
+  explicit PeerGroup(const kernels::PeerState& state) : state_(state) {}
+
+  kernels::PeerState state_;
+  std::vector<PeerRank> ranks_;
 };
 
 }  // namespace monojit::runtime

@@ -9,6 +9,7 @@
 #include "kernels/kimi_k3/k2/reference/compare.h"
 #include "kernels/kimi_k3/k2/reference/generate.h"
 #include "runtime/hip/device_error.h"
+#include "tools/group_processes.h"
 #include "tools/kimi_group.h"
 #include "tools/session.h"
 
@@ -31,6 +32,7 @@ void check_options(const kernels::BuildKey& key, const RunOptions& options) {
   refuse(options.layers > 0, "--layers");
   refuse(options.repeat > 1, "--repeat");
   refuse(!options.trace.empty(), "--trace");
+  refuse(options.processes && options.profile.on, "--profile with --processes");
   if (options.device != "auto" && options.device != "emulator") {
     throw UserError(
         fmt::format("--device {}: {} runs on {} devices of the emulator in one process; use --device "
@@ -57,7 +59,7 @@ Kernels prepare(runtime::Jit& jit, const kernels::BuildKey& key, const KimiGroup
   return kernels;
 }
 
-void launch(const KimiGroup& group, const Kernels& kernels, RunResult& result) {
+void launch(const KimiGroup& group, const kernels::BuildKey& key, const Kernels& kernels, RunResult& result) {
   const Stopwatch watch;
   std::string error;
   try {
@@ -66,23 +68,24 @@ void launch(const KimiGroup& group, const Kernels& kernels, RunResult& result) {
     error = failed.what();
   }
   result.run_ms = watch.ms();
-  std::optional<std::string> health = group.poll_health(kernels);
+  const runtime::WatchedLaunch watched{key, group.memory()[0].of<std::int32_t>("layer")[0]};
+  std::optional<std::string> health = group.explain({&watched, 1});
   if (error.empty() && !health) {
     result.launches = 1;
     return;
   }
   if (!health) throw std::runtime_error(error);
-  for (const std::size_t rank : group.peers().alarms()) *health += fmt::format("\nrank {} raised its alarm", rank);
-  result.failure = LaunchFailure{.error = error, .health = *health};
+  result.failure = LaunchFailure{.error = error, .health = *std::move(health)};
 }
 
 }  // namespace
 
-bool runs_on_group(const kernels::Family& family) { return &family == &kK2; }
+bool runs_on_group(const kernels::Family& family) { return family.peer_state != nullptr; }
 
 RunResult run_group(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
   check_options(key, options);
   if (!options.arch.empty()) kernels::validate(key, options.arch);
+  if (options.processes) return run_group_in_processes(jit, key, options);
   const auto table = open_emulator();
   const K2Key k2 = k2_key(key);
   const KimiGroup group(table, k2);
@@ -103,7 +106,7 @@ RunResult run_group(runtime::Jit& jit, const kernels::BuildKey& key, const RunOp
   }
   ProfiledLaunches profiled(*table, options.profile);
   const auto counts_before = runtime::emulator_counts(*table);
-  launch(group, kernels, result);
+  launch(group, key, kernels, result);
   const auto counts_after = runtime::emulator_counts(*table);
   if (counts_before && counts_after) {
     result.emulator = *counts_after - *counts_before;

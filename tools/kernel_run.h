@@ -19,12 +19,13 @@ struct RunOptions {
   std::string device = "auto";
   std::string arch;  ///< empty: the device's
   std::uint64_t seed = 1;
-  std::string inputs;  ///< safetensors file that replaces generated tensors; empty: none
-  std::string save;    ///< safetensors file to write; empty: none
-  int layers = 0;      ///< launches, one layer after the other; 0: a launch that is no part of a chain
-  int repeat = 1;      ///< of the whole: what follows the first time runs back to back, and is not compared
-  bool verify = true;  ///< if not, the first time runs back to back too
-  std::string trace;   ///< file for the kernel's own time stamps; empty: none
+  std::string inputs;      ///< safetensors file that replaces generated tensors; empty: none
+  std::string save;        ///< safetensors file to write; empty: none
+  int layers = 0;          ///< launches, one layer after the other; 0: a launch that is no part of a chain
+  int repeat = 1;          ///< of the whole: what follows the first time runs back to back, and is not compared
+  bool verify = true;      ///< if not, the first time runs back to back too
+  bool processes = false;  ///< of a kernel that runs on a group of ranks: a process a rank
+  std::string trace;       ///< file for the kernel's own time stamps; empty: none
   ProfileFlags profile;
 };
 

@@ -1,24 +1,17 @@
 #include "tools/kimi_group.h"
 
-#include <cstring>
+#include <cstddef>
 
 #include <fmt/format.h>
 
 #include "kernels/common/error.h"
-#include "kernels/common/health.h"
 #include "kernels/common/reference/tensors.h"
-#include "kernels/kimi_k3/k2/arguments.h"
-#include "kernels/kimi_k3/k2/layout.h"
-#include "kernels/kimi_k3/k2/roles.h"
-#include "runtime/health.h"
+#include "runtime/fail_stop.h"
 
 namespace monojit::tools {
 namespace {
 
 using namespace kernels::kimi_k3;
-
-constexpr runtime::PeerSizes kSizes = {
-    .scratch = kScratchBytes, .health = kernels::health_bytes(kWorkgroups), .peer = kPeerBytes, .peer_head = kPeerHead};
 
 std::vector<runtime::Device> devices_of(const std::shared_ptr<const runtime::HipTable>& table) {
   const int count = runtime::device_count(*table);
@@ -34,76 +27,41 @@ std::vector<runtime::Device> devices_of(const std::shared_ptr<const runtime::Hip
 }  // namespace
 
 KimiGroup::KimiGroup(const std::shared_ptr<const runtime::HipTable>& table, const K2Key& key)
-    : peers_(devices_of(table), kSizes) {
-  for (const runtime::Device& device : devices_of(table)) ranks_.push_back({device, runtime::Stream(device), {}});
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) place_rank(rank, key);
-}
-
-void KimiGroup::place_rank(std::size_t rank, const K2Key& key) {
-  const auto shared = [&](std::string_view name) -> void* {
-    if (name == "scratch") return peers_.scratch(rank);
-    if (name == "health") return peers_.health(rank);
-    if (name == "epoch") return peers_.epoch(rank);
-    return name == "peer" ? peers_.peer(rank) : nullptr;
-  };
-  RankMemory& memory = memory_[rank];
-  for (const TensorShape& shape : rank_shapes(key)) {
-    const std::size_t bytes =
-        kernels::reference::element_count(shape.extents) * kernels::reference::element_bytes(shape.dtype);
-    void* address = shared(shape.name);
-    if (address == nullptr) address = ranks_[rank].tensors.emplace_back(ranks_[rank].device, bytes).address();
-    memory.add({std::string(shape.name), shape.dtype, shape.extents, {static_cast<std::byte*>(address), bytes}});
+    : peers_(runtime::PeerGroup::in_process(devices_of(table), kK2.peer_state(build_key(key)))) {
+  for (const runtime::PeerRank& peers : peers_.ranks()) {
+    const KimiRank& rank = ranks_.emplace_back(peers, key);
+    RankMemory& memory = memory_[static_cast<std::size_t>(peers.rank())];
+    memory = rank.memory();
+    memory.of<std::int32_t>("rank")[0] = peers.rank();
+    memory.of<std::int32_t>("blk_sr")[0] = kHidden;
+    memory.of<std::int32_t>("blk_sm")[0] = kMaxBlocks * kHidden;
   }
-  memory.of<std::int32_t>("rank")[0] = static_cast<std::int32_t>(rank);
-  memory.of<std::int32_t>("blk_sr")[0] = kHidden;
-  memory.of<std::int32_t>("blk_sm")[0] = kMaxBlocks * kHidden;
 }
 
-void KimiGroup::set_launch(std::int32_t epoch, std::int32_t layer) const {
-  peers_.set_epoch(epoch);
-  for (const RankMemory& memory : memory_) memory.of<std::int32_t>("layer")[0] = layer;
-}
-
-std::vector<runtime::ArgumentValue> KimiGroup::arguments(std::size_t rank) const {
-  const RankMemory& memory = memory_[rank];
-  std::vector<runtime::ArgumentValue> values;
-  for (const kernels::Argument& argument : kK2Arguments) {
-    if (argument.name == "peers") {
-      values.emplace_back(peers_.peer_table(rank));
-    } else if (argument.name == "alarm") {
-      values.emplace_back(peers_.alarm(rank));
-    } else if (argument.type == kernels::ArgumentType::kInt32) {
-      values.emplace_back(memory.of<std::int32_t>(argument.name)[0]);
-    } else {
-      values.emplace_back(memory.view(argument.name).bytes.data());
+void KimiGroup::set_shape(const K2Key& key) {
+  for (RankMemory& memory : memory_) {
+    for (const TensorShape& shape : rank_shapes(key)) {
+      TensorView& view = memory.view(shape.name);
+      const std::size_t bytes =
+          kernels::reference::element_count(shape.extents) * kernels::reference::element_bytes(shape.dtype);
+      view.shape = shape.extents;
+      view.bytes = {view.bytes.data(), bytes};
     }
   }
-  return values;
 }
 
 void KimiGroup::launch(std::span<const std::shared_ptr<const runtime::LoadedKernel>> kernels) const {
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    ranks_[rank].device.select();
-    kernels[rank]->launch(arguments(rank), ranks_[rank].stream.get());
+    device(rank).select();
+    kernels[rank]->launch(arguments(rank).values(), ranks_[rank].stream());
   }
-  for (const Rank& rank : ranks_) rank.stream.synchronize();
+  for (const KimiRank& rank : ranks_) rank.synchronize();
 }
 
-std::optional<std::string> KimiGroup::poll_health(
-    std::span<const std::shared_ptr<const runtime::LoadedKernel>> kernels) const {
-  std::string text;
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    ranks_[rank].device.select();
-    const auto lines = runtime::poll_health(*kernels[rank], arguments(rank));
-    if (!lines) continue;
-    std::size_t begin = 0;
-    while (begin < lines->size()) {
-      const std::size_t end = std::min(lines->find('\n', begin), lines->size());
-      text += fmt::format("{}rank {}: {}", text.empty() ? "" : "\n", rank, lines->substr(begin, end - begin));
-      begin = end + 1;
-    }
-  }
-  return text.empty() ? std::nullopt : std::optional(text);
+std::optional<std::string> KimiGroup::explain(std::span<const runtime::WatchedLaunch> launches) const {
+  std::vector<std::vector<std::uint32_t>> health;
+  for (const runtime::PeerRank& rank : peers_.ranks()) health.push_back(runtime::read_health(rank));
+  return runtime::explain_group(health, runtime::read_alarms(peers_.ranks().front()), launches);
 }
 
 }  // namespace monojit::tools

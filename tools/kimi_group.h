@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -8,10 +9,10 @@
 
 #include "kernels/kimi_k3/k2/key.h"
 #include "kernels/kimi_k3/k2/reference/group.h"
-#include "runtime/hip/buffer.h"
-#include "runtime/hip/stream.h"
+#include "runtime/group_health.h"
 #include "runtime/loaded_kernel.h"
 #include "runtime/peer_group.h"
+#include "tools/kimi_rank.h"
 
 namespace monojit::tools {
 
@@ -23,30 +24,28 @@ class KimiGroup {
   /// eight devices.
   KimiGroup(const std::shared_ptr<const runtime::HipTable>& table, const kernels::kimi_k3::K2Key& key);
 
-  const runtime::Device& device(std::size_t rank) const { return ranks_[rank].device; }
+  const runtime::Device& device(std::size_t rank) const { return ranks_[rank].device(); }
+  const KimiRank& rank(std::size_t number) const { return ranks_[number]; }
   /// Of the eight ranks.
   const kernels::kimi_k3::GroupMemory& memory() const { return memory_; }
   const runtime::PeerGroup& peers() const { return peers_; }
-  void set_launch(std::int32_t epoch, std::int32_t layer) const;
+  void set_launch(std::int32_t epoch, std::int32_t layer) const { tools::set_launch(memory_, epoch, layer); }
+  /// Sees the same memory as launches of `key` do, which must need no more than the constructor's key.
+  void set_shape(const kernels::kimi_k3::K2Key& key);
+
+  /// A rank's arguments, with the scalars that memory() holds now.
+  runtime::ArgumentValues arguments(std::size_t rank) const { return ranks_[rank].arguments(memory_[rank]); }
 
   /// One launch on every rank, waited for. `kernels`: the rank's own, of keys that the memory is large enough for.
   /// Throws DeviceError when one fails.
   void launch(std::span<const std::shared_ptr<const runtime::LoadedKernel>> kernels) const;
 
-  /// What waits that gave up left behind, a line a workgroup, each after its rank.
-  std::optional<std::string> poll_health(std::span<const std::shared_ptr<const runtime::LoadedKernel>> kernels) const;
+  /// What waits that gave up left behind on all ranks.
+  std::optional<std::string> explain(std::span<const runtime::WatchedLaunch> launches) const;
 
  private:
-  struct Rank {
-    runtime::Device device;
-    runtime::Stream stream;
-    std::vector<runtime::DeviceBuffer> tensors;
-  };
-  void place_rank(std::size_t rank, const kernels::kimi_k3::K2Key& key);
-  std::vector<runtime::ArgumentValue> arguments(std::size_t rank) const;
-
-  std::vector<Rank> ranks_;
   runtime::PeerGroup peers_;
+  std::vector<KimiRank> ranks_;
   kernels::kimi_k3::GroupMemory memory_;
 };
 

@@ -15,6 +15,7 @@
 #include "kernels/common/argument.h"
 #include "kernels/common/error.h"
 #include "kernels/common/field.h"
+#include "kernels/common/peer_state.h"
 #include "kernels/common/region.h"
 
 namespace monojit::kernels {
@@ -36,6 +37,8 @@ struct HealthWords {
   std::span<const std::string_view> regions;  ///< what a wait can be for
   /// A pair of a region in words: what it holds and who puts it there; null: its number has to do.
   std::string (*describe)(const BuildKey&, std::string_view region, std::uint32_t pair) = nullptr;
+  /// Argument `layer` of the launch that a tag marks; null: tags don't tell it.
+  std::int32_t (*layer_of_tag)(std::uint32_t tag) = nullptr;
 };
 
 /// Where a kernel leaves its time stamps, and what they mean.
@@ -68,6 +71,8 @@ struct Family {
   std::optional<TimelineWords> (*timeline)(const BuildKey&) = nullptr;
   /// Every memory whose layout the kernel defines, for `monojit dump --emit=layout`; null: none.
   std::vector<MemoryMap> (*layout)(const BuildKey&) = nullptr;
+  /// What the ranks of a group share; null: the kernel runs on one device alone.
+  PeerState (*peer_state)(const BuildKey&) = nullptr;
 };
 
 /// Every family of this build, in the order of their names.

@@ -33,6 +33,12 @@ class DeviceBuffer {
                          "hipExtMallocWithFlags");
     return buffer;
   }
+  /// `bytes`, all 0.
+  static DeviceBuffer zeroed(const Device& device, std::size_t bytes) {
+    DeviceBuffer buffer(device, bytes);
+    if (bytes != 0) device.hip().check(device.hip().hipMemset(buffer.address_, 0, bytes), "hipMemset");
+    return buffer;
+  }
   ~DeviceBuffer() {
     if (address_ != nullptr) (void)table_->hipFree(address_);
   }

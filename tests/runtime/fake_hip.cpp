@@ -41,9 +41,6 @@ FAKE hipError_t hipMalloc(void** address, size_t bytes) {
   *address = std::malloc(bytes);
   return hipSuccess;
 }
-FAKE hipError_t hipExtMallocWithFlags(void** address, size_t bytes, unsigned int) { return hipMalloc(address, bytes); }
-FAKE hipError_t hipDeviceCanAccessPeer(int* can, int, int) { return *can = 1, outcome("hipDeviceCanAccessPeer"); }
-FAKE hipError_t hipDeviceEnablePeerAccess(int, unsigned int) { return outcome("hipDeviceEnablePeerAccess"); }
 FAKE hipError_t hipFree(void* address) { return --state.allocations, std::free(address), outcome("hipFree"); }
 FAKE hipError_t hipMemcpy(void* to, const void* from, size_t bytes, hipMemcpyKind) {
   return std::memcpy(to, from, bytes), outcome("hipMemcpy");
@@ -82,6 +79,50 @@ FAKE hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned int) {
 FAKE hipError_t hipStreamDestroy(hipStream_t) { return outcome("hipStreamDestroy"); }
 FAKE hipError_t hipStreamSynchronize(hipStream_t) { return outcome("hipStreamSynchronize"); }
 FAKE hipError_t hipDeviceSynchronize() { return outcome("hipDeviceSynchronize"); }
+FAKE hipError_t hipExtMallocWithFlags(void** address, size_t bytes, unsigned int) {
+  if (const hipError_t error = outcome("hipExtMallocWithFlags")) return error;
+  return hipMalloc(address, bytes);
+}
+FAKE hipError_t hipMemcpyAsync(void* to, const void* from, size_t bytes, hipMemcpyKind, hipStream_t) {
+  ++state.copies;
+  state.copied_to = to;
+  return std::memcpy(to, from, bytes), outcome("hipMemcpyAsync");
+}
+FAKE hipError_t hipHostMalloc(void** address, size_t bytes, unsigned int) { return hipMalloc(address, bytes); }
+FAKE hipError_t hipHostFree(void* address) { return hipFree(address); }
+FAKE hipError_t hipDeviceCanAccessPeer(int* can, int, int) { return *can = 1, outcome("hipDeviceCanAccessPeer"); }
+FAKE hipError_t hipDeviceEnablePeerAccess(int, unsigned int) {
+  ++state.accesses;
+  return state.failing != nullptr ? outcome("hipDeviceEnablePeerAccess") : hipErrorPeerAccessAlreadyEnabled;
+}
+FAKE hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* address) {
+  std::memcpy(handle->reserved, &address, sizeof address);
+  return outcome("hipIpcGetMemHandle");
+}
+FAKE hipError_t hipIpcOpenMemHandle(void** address, hipIpcMemHandle_t handle, unsigned int) {
+  std::memcpy(address, handle.reserved, sizeof *address);
+  if (const hipError_t error = outcome("hipIpcOpenMemHandle")) return *address = nullptr, error;
+  return ++state.mappings, hipSuccess;
+}
+FAKE hipError_t hipIpcCloseMemHandle(void*) { return --state.mappings, outcome("hipIpcCloseMemHandle"); }
+FAKE hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned int) {
+  return *event = reinterpret_cast<hipEvent_t>(&state), outcome("hipEventCreateWithFlags");
+}
+FAKE hipError_t hipEventDestroy(hipEvent_t) { return outcome("hipEventDestroy"); }
+FAKE hipError_t hipEventRecord(hipEvent_t, hipStream_t) { return outcome("hipEventRecord"); }
+FAKE hipError_t hipEventSynchronize(hipEvent_t) { return outcome("hipEventSynchronize"); }
+FAKE hipError_t hipEventQuery(hipEvent_t) { return state.landed ? outcome("hipEventQuery") : hipErrorNotReady; }
+FAKE hipError_t hipStreamBeginCapture(hipStream_t, hipStreamCaptureMode) { return outcome("hipStreamBeginCapture"); }
+FAKE hipError_t hipStreamEndCapture(hipStream_t, hipGraph_t* graph) {
+  if (const hipError_t error = outcome("hipStreamEndCapture")) return *graph = nullptr, error;
+  return ++state.graphs, *graph = reinterpret_cast<hipGraph_t>(&state), hipSuccess;
+}
+FAKE hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t* executable, hipGraph_t, unsigned long long) {
+  return *executable = reinterpret_cast<hipGraphExec_t>(&state), outcome("hipGraphInstantiateWithFlags");
+}
+FAKE hipError_t hipGraphDestroy(hipGraph_t) { return --state.graphs, outcome("hipGraphDestroy"); }
+FAKE hipError_t hipGraphLaunch(hipGraphExec_t, hipStream_t) { return ++state.replays, outcome("hipGraphLaunch"); }
+FAKE hipError_t hipGraphExecDestroy(hipGraphExec_t) { return outcome("hipGraphExecDestroy"); }
 FAKE const char* hipGetErrorName(hipError_t code) {
   return code == hipErrorInvalidValue ? "hipErrorInvalidValue" : "hipErrorUnknown";
 }

@@ -18,6 +18,13 @@ struct FakeHip {
   int unloads = 0;
   int allocations = 0;  ///< not freed yet
   int launches = 0;
+  int accesses = 0;  ///< hipDeviceEnablePeerAccess
+  int mappings = 0;  ///< not closed yet
+  int graphs = 0;    ///< captured, not destroyed yet
+  int replays = 0;   ///< of executable ones
+  int copies = 0;    ///< asynchronous ones
+  void* copied_to = nullptr;
+  bool landed = true;  ///< events are over
   unsigned grid = 0;
   unsigned workgroup_size = 0;
   void* stream = nullptr;

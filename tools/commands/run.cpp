@@ -30,6 +30,9 @@ struct Options {
 constexpr std::uint64_t kMost = 10'000;  // layers, and repetitions
 
 RunResult run_in_memory(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
+  if (options.processes && !runs_on_group(key.family())) {
+    throw UserError(fmt::format("--processes: {} does not run on a group of ranks", key.family().name));
+  }
   try {
     return runs_on_group(key.family()) ? run_group(jit, key, options) : run_kernel(jit, key, options);
   } catch (const std::bad_alloc&) {
@@ -94,6 +97,8 @@ void add_run(CLI::App& app) {
       .add_option("--repeat", options->repeat,
                   "make the launches so many times; those behind the first time run back to back, not compared")
       ->capture_default_str();
+  command.add_flag("--processes", options->run.processes,
+                   "of a kernel that runs on a group of ranks: a process a rank, instead of all in one");
   command.add_flag("!--no-verify", options->run.verify, "compare nothing: all launches run back to back");
   command
       .add_option("--trace", options->run.trace,

@@ -25,7 +25,19 @@ void check(const BuildKey& key, std::string_view arch, std::vector<std::string>&
 }
 
 std::optional<HealthWords> health(const BuildKey& /*key*/) {
-  return HealthWords{.argument = "health", .offset = 0, .regions = kWaitRegions, .describe = describe_wait};
+  return HealthWords{.argument = "health",
+                     .offset = 0,
+                     .regions = kWaitRegions,
+                     .describe = describe_wait,
+                     .layer_of_tag = slot_of_tag};
+}
+
+PeerState peer_state(const BuildKey& /*key*/) {
+  return {.ranks = kRanks,
+          .scratch_bytes = kScratchBytes,
+          .health_bytes = health_bytes(kWorkgroups),
+          .peer_bytes = kPeerBytes,
+          .peer_head = kPeerHead};
 }
 
 std::vector<MemoryMap> layout(const BuildKey& key) {
@@ -67,6 +79,7 @@ const Family kK2 = {
     .check = check,
     .health = health,
     .layout = layout,
+    .peer_state = peer_state,
 };
 
 }  // namespace monojit::kernels::kimi_k3

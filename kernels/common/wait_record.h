@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace monojit::kernels {
+
+/// What one workgroup's bounded wait left behind when it gave up (kernels/common/health.h).
+struct WaitRecord {
+  int workgroup = 0;
+  std::string_view region;  ///< empty: none of the kernel's
+  std::uint32_t pair = 0;   ///< the first one that was missing
+  std::uint32_t expected = 0;
+  std::uint32_t seen = 0;
+};
+
+/// The records of a launch's `workgroups`, rising; none when no wait gave up. `regions`: names of the kernel's regions.
+std::vector<WaitRecord> wait_records(std::span<const std::uint32_t> health, int workgroups,
+                                     std::span<const std::string_view> regions);
+
+}  // namespace monojit::kernels

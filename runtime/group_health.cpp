@@ -1,0 +1,125 @@
+#include "runtime/group_health.h"
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/common/health.h"
+#include "kernels/common/wait_record.h"
+
+namespace monojit::runtime {
+namespace {
+
+using kernels::HealthWords;
+using kernels::WaitRecord;
+
+std::optional<HealthWords> health_words(const kernels::BuildKey& key) {
+  return key.family().health == nullptr ? std::nullopt : key.family().health(key);
+}
+
+std::vector<std::string_view> all_regions(std::span<const WatchedLaunch> launches) {
+  std::vector<std::string_view> regions;
+  for (const WatchedLaunch& launch : launches) {
+    if (const auto words = health_words(launch.key)) {
+      regions.insert(regions.end(), words->regions.begin(), words->regions.end());
+    }
+  }
+  return regions;
+}
+
+/// "layer 133, <what the pair holds and who puts it there>" of the launch whose tag the record expected.
+std::string launch_text(const WaitRecord& record, std::span<const WatchedLaunch> launches) {
+  for (const WatchedLaunch& launch : launches) {
+    const auto words = health_words(launch.key);
+    if (!words || (words->layer_of_tag != nullptr && words->layer_of_tag(record.expected) != launch.layer)) continue;
+    const std::string what =
+        words->describe != nullptr ? words->describe(launch.key, record.region, record.pair) : std::string();
+    if (words->layer_of_tag == nullptr) return what;
+    return fmt::format("{}{}in the launch with layer {}", what, what.empty() ? "" : ", ", launch.layer);
+  }
+  return "of a launch that is none of the step's";
+}
+
+/// The records of one region, the first of them in full.
+struct Group {
+  WaitRecord first;
+  int count = 0;
+};
+
+std::vector<Group> by_region(std::span<const WaitRecord> records) {
+  std::vector<Group> groups;
+  for (const WaitRecord& record : records) {
+    Group* found = nullptr;
+    for (Group& group : groups) {
+      if (group.first.region == record.region) found = &group;
+    }
+    if (found == nullptr) found = &groups.emplace_back(Group{.first = record});
+    ++found->count;
+  }
+  return groups;
+}
+
+std::string group_text(int rank, const Group& group, std::span<const WatchedLaunch> launches) {
+  const WaitRecord& record = group.first;
+  return fmt::format(
+      "rank {}: workgroup {}{} waited more than {} s for pair {} of {}, {}: expected tag {:#x}, saw {:#x}", rank,
+      record.workgroup,
+      group.count > 1 ? fmt::format(" (and {} other{})", group.count - 1, group.count == 2 ? "" : "s") : "",
+      kernels::kWaitBoundTicks / 100'000'000, record.pair, record.region.empty() ? "an unknown region" : record.region,
+      launch_text(record, launches), record.expected, record.seen);
+}
+
+int workgroups_of(std::span<const std::uint32_t> health) {
+  return static_cast<int>(health.size() / kernels::kHealthRecordWords) - 1;
+}
+
+}  // namespace
+
+std::optional<std::string> explain_rank(int rank, std::span<const std::uint32_t> health,
+                                        std::span<const WatchedLaunch> launches) {
+  if (health.empty() || health[0] == 0) return std::nullopt;
+  const std::vector<std::string_view> regions = all_regions(launches);
+  const auto records = kernels::wait_records(health, workgroups_of(health), regions);
+  if (records.empty()) return fmt::format("rank {}: a wait gave up, but no workgroup left its record", rank);
+  std::vector<std::string> lines;
+  for (const Group& group : by_region(records)) lines.push_back(group_text(rank, group, launches));
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+std::string explain_alarms(std::span<const std::uint32_t> alarms) {
+  std::vector<std::size_t> raised;
+  for (std::size_t rank = 0; rank < alarms.size(); ++rank) {
+    if (alarms[rank] != 0) raised.push_back(rank);
+  }
+  if (raised.empty()) return {};
+  return fmt::format("by rank 0's alarm flags, rank{} {} gave up", raised.size() == 1 ? "" : "s",
+                     fmt::join(raised, ", "));
+}
+
+std::optional<std::string> explain_group(std::span<const std::vector<std::uint32_t>> health,
+                                         std::span<const std::uint32_t> alarms,
+                                         std::span<const WatchedLaunch> launches) {
+  std::vector<std::string> lines;
+  std::vector<std::size_t> silent;
+  for (std::size_t rank = 0; rank < health.size(); ++rank) {
+    if (auto text = explain_rank(static_cast<int>(rank), health[rank], launches)) {
+      lines.push_back(*std::move(text));
+    } else if (!health[rank].empty()) {
+      silent.push_back(rank);
+    }
+  }
+  std::string flags = explain_alarms(alarms);
+  if (lines.empty() && flags.empty()) return std::nullopt;
+  if (!flags.empty()) lines.push_back(std::move(flags));
+  if (!silent.empty()) {
+    lines.push_back(fmt::format("rank{} {} left no record: {} never waited for another, or never ran",
+                                silent.size() == 1 ? "" : "s", fmt::join(silent, ", "),
+                                silent.size() == 1 ? "it" : "they"));
+  }
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+}  // namespace monojit::runtime

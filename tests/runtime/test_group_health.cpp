@@ -1,0 +1,74 @@
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "kernels/common/health.h"
+#include "runtime/group_health.h"
+
+namespace monojit::runtime {
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+constexpr int kWorkgroups = 256;
+constexpr int kLayer = 133;
+constexpr std::uint32_t kTag = 9 * 256 + kLayer + 1;
+
+Words healthy() { return Words(static_cast<std::size_t>(kernels::health_bytes(kWorkgroups)) / 4); }
+
+void give_up(Words& words, std::uint32_t workgroup, std::string_view region, std::uint32_t pair) {
+  const std::uint32_t record[] = {1, kernels::region_id(region), pair, kTag, 0x77, workgroup, 0, 0};
+  std::copy(std::begin(record), std::end(record), words.begin() + (workgroup + 1) * kernels::kHealthRecordWords);
+  words[0] = 1;
+}
+
+std::vector<WatchedLaunch> launches() {
+  return {{kernels::BuildKey::parse("kimi_k3.k2{tokens=2,nblocks=1}"), kLayer - 1},
+          {kernels::BuildKey::parse("kimi_k3.k2{tokens=1,nblocks=2}"), kLayer}};
+}
+
+TEST_CASE("Workgroups that waited for the same kind of thing share a line, which names the first and who was late") {
+  Words words = healthy();
+  give_up(words, 4, "ar", 5 * 3584 + 7);
+  give_up(words, 5, "ar", 0);
+  give_up(words, 200, "lnrdy", 3);
+  CHECK(explain_rank(2, words, launches()) ==
+        "rank 2: workgroup 4 (and 1 other) waited more than 10 s for pair 17927 of ar, output projection partials "
+        "(source 5, token 0, word 7) from rank 5, in the launch with layer 133: expected tag 0x986, saw 0x77\n"
+        "rank 2: workgroup 200 waited more than 10 s for pair 3 of lnrdy, flag: this slice of every ln row (slice 3) "
+        "from workgroup 59 of its own rank, in the launch with layer 133: expected tag 0x986, saw 0x77");
+}
+
+TEST_CASE("A rank that is well says nothing; one whose first word alone is set has no record") {
+  Words words = healthy();
+  CHECK_FALSE(explain_rank(0, words, launches()));
+  CHECK_FALSE(explain_rank(0, {}, launches()));
+  words[0] = 1;
+  CHECK(explain_rank(0, words, launches()) == "rank 0: a wait gave up, but no workgroup left its record");
+}
+
+TEST_CASE("A record of a launch or of a region that nobody knows is told as far as it goes") {
+  Words words = healthy();
+  give_up(words, 1, "nowhere", 9);
+  CHECK(explain_rank(0, words, {}) ==
+        "rank 0: workgroup 1 waited more than 10 s for pair 9 of an unknown region, of a launch that is none of the "
+        "step's: expected tag 0x986, saw 0x77");
+}
+
+TEST_CASE("A group's text adds the alarm flags and the ranks that left no record") {
+  std::vector<Words> health(3, healthy());
+  CHECK_FALSE(explain_group(health, Words{0, 0, 0}, launches()));
+  give_up(health[0], 0, "latr", 0);
+  health[2].clear();  // can't be read
+  const auto text = explain_group(health, Words{1, 0, 0}, launches());
+  REQUIRE(text);
+  CHECK(
+      text->ends_with("\nby rank 0's alarm flags, rank 0 gave up\n"
+                      "rank 1 left no record: it never waited for another, or never ran"));
+  CHECK(text->starts_with("rank 0: workgroup 0 waited more than 10 s for pair 0 of latr, "));
+}
+
+}  // namespace
+}  // namespace monojit::runtime

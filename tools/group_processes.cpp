@@ -1,0 +1,225 @@
+#include "tools/group_processes.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "kernels/common/reference/tensors.h"
+#include "kernels/kimi_k3/k2/reference/compare.h"
+#include "kernels/kimi_k3/k2/reference/generate.h"
+#include "runtime/group_health.h"
+#include "runtime/hip/device_error.h"
+#include "tools/kimi_rank.h"
+#include "tools/rank_processes.h"
+#include "tools/session.h"
+#include "tools/shared_memory.h"
+
+namespace monojit::tools {
+namespace {
+
+using namespace kernels::kimi_k3;
+
+constexpr const char* kArch = "gfx950";
+constexpr std::string_view kReady = "ready";
+constexpr std::string_view kDone = "done";
+
+/// What a rank's process leaves for its parent, in shared memory.
+struct RankReport {
+  std::array<char, 64> device{};
+  std::array<char, 256> device_name{};
+  std::array<char, 32> matrix_model{};
+  std::array<char, 2048> error{};  ///< of its launch
+  double load_ms = 0;
+  double run_ms = 0;
+  runtime::EmulatorCounts counts;
+  bool downloaded = false;  ///< its results are in the group's memory
+};
+
+template <std::size_t N>
+void keep(std::array<char, N>& to, std::string_view text) {
+  const auto length = std::min(text.size(), N - 1);
+  std::memcpy(to.data(), text.data(), length);
+  to[length] = '\0';
+}
+
+/// The ranks' tensors and reports, shared with their processes.
+class SharedGroup {
+ public:
+  explicit SharedGroup(const K2Key& key) : memory_(bytes_of(key)) {
+    for (RankMemory& rank : group_) {
+      for (const TensorShape& shape : rank_shapes(key)) {
+        rank.add({std::string(shape.name), shape.dtype, shape.extents, memory_.take(bytes_of(shape))});
+      }
+    }
+    reports_ = reinterpret_cast<RankReport*>(memory_.take(sizeof(RankReport) * kRanks).data());
+    for (int rank = 0; rank < kRanks; ++rank) report(rank) = RankReport();
+  }
+
+  const GroupMemory& memory() const { return group_; }
+  const RankMemory& rank(int number) const { return group_[static_cast<std::size_t>(number)]; }
+  RankReport& report(int number) const { return reports_[number]; }
+
+  /// Copies to the device what there is; weights of experts that no token picks are not.
+  void upload(int number, const KimiRank& to) const {
+    const runtime::HipTable& hip = to.device().hip();
+    to.device().select();
+    for (const TensorView& tensor : rank(number).views()) {
+      std::byte* const device = to.memory().view(tensor.name).bytes.data();
+      for (const auto& part : memory_.touched(tensor.bytes)) {
+        hip.check(hip.hipMemcpy(device + (part.data() - tensor.bytes.data()), part.data(), part.size(),
+                                hipMemcpyHostToDevice),
+                  "hipMemcpy");
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t kSlack = std::size_t{1} << 20;  // pages that are not full
+
+  static std::size_t bytes_of(const TensorShape& shape) {
+    return kernels::reference::element_count(shape.extents) * kernels::reference::element_bytes(shape.dtype);
+  }
+  static std::size_t bytes_of(const K2Key& key) {
+    std::size_t bytes = kSlack;
+    for (const TensorShape& shape : rank_shapes(key)) bytes += bytes_of(shape);
+    return bytes * kRanks;
+  }
+
+  SharedMemory memory_;
+  GroupMemory group_;
+  RankReport* reports_ = nullptr;
+};
+
+/// All ranks are where this one is; throws when one has ended.
+void meet(const runtime::Gather& gather, std::string_view word) {
+  const auto messages = gather(std::as_bytes(std::span(word)));
+  for (std::size_t rank = 0; rank < messages.size(); ++rank) {
+    if (messages[rank].empty()) throw std::runtime_error(fmt::format("rank {} has ended", rank));
+  }
+}
+
+/// The launch's own failure is told in the report, not thrown: what it left is still worth a look.
+void launch(const KimiRank& rank, const runtime::LoadedKernel& kernel, const RankMemory& host, RankReport& report) {
+  const auto before = runtime::emulator_counts(rank.device().hip());
+  const Stopwatch watch;
+  try {
+    kernel.launch(rank.arguments(host).values(), rank.stream());
+    rank.synchronize();
+  } catch (const runtime::DeviceError& error) {
+    keep(report.error, error.what());
+  }
+  report.run_ms = watch.ms();
+  const auto after = runtime::emulator_counts(rank.device().hip());
+  if (before && after) report.counts = *after - *before;
+}
+
+void run_rank(int number, runtime::Jit& jit, const kernels::BuildKey& key, const SharedGroup& shared,
+              const runtime::Gather& gather) {
+  RankReport& report = shared.report(number);
+  const runtime::Device device = open_device("emulator", kArch);
+  keep(report.device, device.text());
+  keep(report.device_name, runtime::emulator_description(device.hip()));
+  keep(report.matrix_model, runtime::emulator_matrix_model(device.hip()));
+  const auto group = runtime::PeerGroup::across_processes(device, number, key.family().peer_state(key), gather);
+  const KimiRank rank(group.ranks().front(), k2_key(key));
+  const Stopwatch watch;
+  const auto kernel = jit.prepare(key, device);
+  report.load_ms = watch.ms();
+  meet(gather, kReady);  // behind this the tensors are there
+  shared.upload(number, rank);
+  meet(gather, "uploaded");  // nobody pushes to a buffer that is still to be filled
+  launch(rank, *kernel, shared.rank(number), report);
+  (void)gather(
+      std::as_bytes(std::span(kDone)));  // a rank that died may have left others' buffers incomplete: they tell
+  rank.download(shared.rank(number));
+  report.downloaded = true;
+  (void)gather(std::as_bytes(std::span(kDone)));  // nobody frees what another still has mapped
+}
+
+bool all_say(std::span<const RankProcesses::Message> messages, std::string_view word) {
+  return std::ranges::all_of(messages, [&](const RankProcesses::Message& message) {
+    return std::ranges::equal(message, std::as_bytes(std::span(word)));
+  });
+}
+
+std::optional<LaunchFailure> failure_of(const kernels::BuildKey& key, const SharedGroup& shared,
+                                        const RankProcesses& processes) {
+  std::string error;
+  std::vector<std::vector<std::uint32_t>> health(kRanks);
+  std::vector<std::uint32_t> alarms;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const RankReport& report = shared.report(rank);
+    const auto say_error = [&](std::string_view text) {
+      error += fmt::format("{}rank {}: {}", error.empty() ? "" : "\n", rank, text);
+    };
+    if (report.error[0] != '\0') say_error(report.error.data());
+    if (!processes.failure(rank).empty()) say_error("its process " + processes.failure(rank));
+    if (!report.downloaded) continue;
+    const auto words = shared.rank(rank).of<std::uint32_t>("health");
+    health[static_cast<std::size_t>(rank)].assign(words.begin(), words.end());
+    if (rank != 0) continue;
+    const auto flags = shared.rank(0).of<std::uint32_t>("peer").first(kRanks);
+    alarms.assign(flags.begin(), flags.end());
+  }
+  const runtime::WatchedLaunch launch{key, shared.rank(0).of<std::int32_t>("layer")[0]};
+  auto text = runtime::explain_group(health, alarms, {&launch, 1});
+  if (!text && error.empty()) return std::nullopt;
+  return LaunchFailure{.error = error, .health = std::move(text).value_or("")};
+}
+
+void take_reports(const SharedGroup& shared, RunResult& result) {
+  runtime::EmulatorCounts counts;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const RankReport& report = shared.report(rank);
+    counts = counts - (runtime::EmulatorCounts() - report.counts);
+    result.load_ms = std::max(result.load_ms, report.load_ms);
+    result.run_ms = std::max(result.run_ms, report.run_ms);
+  }
+  counts.seconds = result.run_ms / 1000;  // the ranks ran at the same time
+  result.emulator = counts;
+  result.device = fmt::format("{} in each of {} processes", shared.report(0).device.data(), kRanks);
+  result.device_name = shared.report(0).device_name.data();
+}
+
+}  // namespace
+
+RunResult run_group_in_processes(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
+  const K2Key k2 = k2_key(key);
+  RunResult result;
+  result.key = key.text();
+  result.arch = kArch;
+  const runtime::Obtained obtained = jit.get(key, kArch);  // once, before the processes part
+  result.source = obtained.source;
+  result.get_ms = obtained.times_ms;
+  result.resources = obtained.kernel->record.resources;
+
+  const SharedGroup shared(k2);
+  RankProcesses processes(kRanks,
+                          [&](int rank, const runtime::Gather& gather) { run_rank(rank, jit, key, shared, gather); });
+  std::optional<GroupExpectation> expected;
+  processes.serve([&](std::span<const RankProcesses::Message> messages) {
+    if (!all_say(messages, kReady)) return;
+    generate_group(k2, options.seed, shared.memory(), ExpertFill::kPicked);
+    if (k2.fault_rank >= 0) set_launch(shared.memory(), k2.fault_epoch, k2.fault_layer);
+    result.traits.matrix_model = shared.report(0).matrix_model.data();
+    if (options.verify) {
+      expected.emplace(k2, shared.memory(), kernels::reference::matrix_model(result.traits.matrix_model));
+    }
+  });
+  take_reports(shared, result);
+  result.failure = failure_of(key, shared, processes);
+  if (result.failure && result.failure->health.empty()) throw std::runtime_error(result.failure->error);
+  if (result.failure) return result;
+  result.launches = 1;
+  if (!expected) return result;
+  result.outputs = expected->compare(shared.memory());
+  result.compared = true;
+  result.verified = std::ranges::all_of(result.outputs, &kernels::Comparison::ok);
+  return result;
+}
+
+}  // namespace monojit::tools
