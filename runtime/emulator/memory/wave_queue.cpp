@@ -1,6 +1,7 @@
 #include "runtime/emulator/memory/wave_queue.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "runtime/emulator/execute/micro_op.h"
 #include "runtime/emulator/execute/wave.h"
@@ -31,6 +32,15 @@ void for_each_piece(const MemoryRequest& request, Data* data, Visit visit) {
       visit(address + in_line, static_cast<u32>(bytes - in_line), slot + in_line);
     }
   }
+}
+
+/// Whether all lanes load 16 bytes each, one behind the other and none across lines.
+bool is_sweep(const MemoryRequest& request) {
+  if (request.bytes != kLaneSlot || request.partial || ~request.lanes != 0) return false;
+  const u64 begin = request.addresses[0];
+  u64 other = begin % kLaneSlot;
+  for (u32 lane = 1; lane < kLanes; ++lane) other |= request.addresses[lane] ^ (begin + u64{lane} * kLaneSlot);
+  return other == 0;
 }
 
 /// Whether a pending load brings its data to registers that an atomic operation's old value goes to.
@@ -65,9 +75,12 @@ Spot WaveQueue::spot_at(u64 address) {
 
 u64 WaveQueue::lines_of(const MemoryRequest& request) {
   u64 set = 0;
+  u64 latest = 0;  // the line of the lane before
   for (u64 lanes = request.lanes; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     const u64 address = request.addresses[lane];
+    if (address + request.length(lane) <= latest + kLineBytes && address >= latest) continue;
+    latest = line_of(address);
     const u64 number = spot_at(address).line_number;
     set |= u64{1} << (number % 64);
     if (address % kLineBytes + request.length(lane) > kLineBytes) set |= u64{1} << ((number + 1) % 64);
@@ -82,17 +95,32 @@ bool WaveQueue::has_stores() const {
 void WaveQueue::fetch(MemoryRequest& request) {
   const std::lock_guard lock(xcd_.mutex);
   const bool cached = !passes_caches(request.policy);
-  Spot latest;  // neighbouring lanes mostly share a line, which is looked up once
+  if (cached && is_sweep(request)) return fetch_sweep(request);
+  u64 latest = 0;  // neighbouring lanes mostly share a line, which is looked up once
   const u8* line = nullptr;
   for_each_piece(request, request.data, [&](u64 address, u32 bytes, u8* data) {
+    if (line == nullptr || line_of(address) != latest) {
+      const Spot spot = spot_at(address);
+      if (spot.address == 0) return;
+      if (!cached) return xcd_.load_past(place_.cu, spot, bytes, request.policy, freedom_, random, data);
+      line = xcd_.vector_line(place_.cu, spot, freedom_, random);
+      latest = spot.line();
+    }
+    copy_whole(data, line + address % kLineBytes, bytes);
+  });
+}
+
+void WaveQueue::fetch_sweep(MemoryRequest& request) {
+  u64 address = request.addresses[0];
+  for (u32 at = 0; at < kLanes * kLaneSlot;) {
+    const u32 bytes = std::min(static_cast<u32>(kLineBytes - address % kLineBytes), kLanes * kLaneSlot - at);
     const Spot spot = spot_at(address);
     if (spot.address == 0) return;
-    if (!cached) return xcd_.load_past(place_.cu, spot, bytes, request.policy, freedom_, random, data);
-    if (spot.line() != latest.line() || spot.line_number != latest.line_number)
-      line = xcd_.vector_line(place_.cu, spot, freedom_, random);
-    latest = spot;
-    copy_whole(data, line + spot.offset(), bytes);
-  });
+    const u8* const line = xcd_.vector_line(place_.cu, spot, freedom_, random);
+    std::memcpy(request.data + at, line + spot.offset(), bytes);
+    address += bytes;
+    at += bytes;
+  }
 }
 
 void WaveQueue::store(const MemoryRequest& request) {

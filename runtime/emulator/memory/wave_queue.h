@@ -59,6 +59,8 @@ class WaveQueue : public WaveMemoryState {
   void store(const MemoryRequest& request);
 
  private:
+  /// A load that goes through whole lines, each looked up once.
+  void fetch_sweep(MemoryRequest& request);
   [[nodiscard]] u64 lines_of(const MemoryRequest& request);
   [[nodiscard]] bool may_go(std::size_t index) const;
   void perform(std::size_t index);
