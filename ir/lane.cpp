@@ -187,6 +187,17 @@ SwappedValues exchange(llvm::Value* value, int distance, bool repeats, Loc loc) 
   return {value, other};
 }
 
+SwappedValues pair_rows(llvm::Value* first, llvm::Value* second, Loc loc) {
+  constexpr int kRow = 16;
+  if (has_swap(kRow, loc)) return permlane_swap(Op::permlane16_swap, first, second, loc);
+  const Int32 row = At<Int32>(lane_id(loc), loc) & kRow;
+  const Bool odd = At<Int32>(row, loc) != 0;
+  const auto choose = [&](llvm::Value* even_row, llvm::Value* odd_row) {
+    return emit::select(odd.get(), odd_row, even_row, loc);
+  };
+  return {choose(first, second), choose(lane_xor(first, kRow, loc), lane_xor(second, kRow, loc))};
+}
+
 }  // namespace detail
 
 Uniform<Int64> ballot(const Bool& condition, Loc loc) {

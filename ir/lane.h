@@ -25,6 +25,8 @@ SwappedValues permlane_swap(Op op, llvm::Value* first, llvm::Value* second, Loc 
 /// `value` of this lane and of lane xor `distance`; which comes first differs by chip and distance. `repeats`: lanes
 /// xor 2 distance hold the same value already, which makes distance 4 cheaper.
 SwappedValues exchange(llvm::Value* value, int distance, bool repeats, Loc loc);
+/// In lanes 0..15 and 32..47, `first` of this lane and of lane xor 16; in the others, `second` of both.
+SwappedValues pair_rows(llvm::Value* first, llvm::Value* second, Loc loc);
 }  // namespace detail
 
 template <class T>
@@ -157,6 +159,14 @@ T wave_reduce(const T& value, F&& operation, Loc loc = Loc::current()) {
 template <LaneValue T>
 T half_wave_sum(const T& value, Loc loc = Loc::current()) {
   return half_wave_reduce(value, [&](const T& a, const T& b) { return At<T>(a, loc) + b; }, loc);
+}
+/// Two half-wave sums at little more than the price of one: of `first` in lanes 0..15 and 32..47, of `second` in the
+/// others. The bits are half_wave_sum's.
+template <LaneValue T>
+T half_wave_sums(const T& first, const T& second, Loc loc = Loc::current()) {
+  const detail::SwappedValues rows = detail::pair_rows(first.get(), second.get(), loc);
+  const auto add = [&](const T& a, const T& b) { return At<T>(a, loc) + b; };
+  return detail::reduce(add(T(Raw{rows.first}), T(Raw{rows.second})), 8, add, loc);
 }
 template <LaneValue T>
 T wave_sum(const T& value, Loc loc = Loc::current()) {

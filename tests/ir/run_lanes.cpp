@@ -67,6 +67,25 @@ TEST_CASE("Sums over a wave and its halves have the order of the specification, 
   }
 }
 
+TEST_CASE("Two half-wave sums in one have the bits of two") {
+  const auto words = uneven();
+  const auto negated = [&] {
+    auto other = words;
+    for (std::size_t lane = 0; lane < kWave; ++lane) other[lane] = words[(lane + 1) % kWave] ^ 0x80000000U;
+    return other;
+  }();
+  const auto add = [](float a, float b) { return a + b; };
+  const auto first = reduced(words, 16, add), second = reduced(negated, 16, add);
+  for (const Target& target : targets()) {
+    INFO(target.arch);
+    const auto given = run_lanes(target, words, [](const Int32& x) {
+      const Int32 next = shuffle(x, (lane_id() + 1) % static_cast<int>(kWave)) ^ static_cast<int>(0x80000000U);
+      return as_word(half_wave_sums(bitcast<Float32>(x), bitcast<Float32>(next)));
+    });
+    for (std::size_t lane = 0; lane < kWave; ++lane) CHECK(given[lane] == (lane / 16 % 2 == 0 ? first : second)[lane]);
+  }
+}
+
 TEST_CASE("One NaN makes the maximum of its half wave NaN and leaves the other half alone") {
   auto words = uneven();
   words[37] = 0x7FC00000;

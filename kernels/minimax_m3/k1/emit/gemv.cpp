@@ -9,18 +9,20 @@ namespace {
 constexpr int kLaneBytes = 16;                      // of a chunk: two MFMA operands
 constexpr int kChunkBytes = kRowsPerTask * kChunk;  // weights
 constexpr int kWaveBytes = kChunkBytes * kChunksPerWave;
+constexpr int kChunksInReach = 4;  // of a load's offset: LLVM makes addresses a lane of what is farther, not a base
 constexpr int kRowGroupBytes = kRowsPerTask * kHidden;
 
 // §4.2: a chunk is 1 KiB in the order of the lanes; lane l's 16 bytes are row l mod 16, k = 64 chunk + 16 (l div 16) +
 // 0..15.
 Operands load_weights(const Context& k, const Uniform<Int32>& row_group) {
-  const auto wave_base = pointer_cast<Int32>(k.w_qkv + (row_group * kRowGroupBytes + wave_id() * kWaveBytes));
-  const auto lane_base = [&](int chunk) {
-    return at_byte(wave_base + chunk * kChunkBytes / 4, lane_id() * kLaneBytes);
-  };
+  const auto wave_base = pointer_cast<Int32>(at_byte(k.w_qkv, row_group * kRowGroupBytes + wave_id() * kWaveBytes));
   Operands weights;
-  for (int chunk = 0; chunk < kChunksPerWave; ++chunk) {
-    weights[chunk] = load<4>(lane_base(chunk), {.nontemporal = k.key.weight_nt});
+  for (int first = 0; first < kChunksPerWave; first += kChunksInReach) {
+    const Uniform<Ptr<Int32, Global>> base(readfirstlane(Ptr<Int32, Global>(wave_base + first * kChunkBytes / 4)));
+    for (int chunk = first; chunk < first + kChunksInReach; ++chunk) {
+      const auto lane_base = at_byte(base + (chunk - first) * kChunkBytes / 4, lane_id() * kLaneBytes);
+      weights[chunk] = load<4>(lane_base, {.nontemporal = k.key.weight_nt});
+    }
   }
   return weights;
 }
@@ -44,7 +46,7 @@ void gemv_task(Context& k, const Uniform<Int32>& row_group) {
   sched_barrier();  // memory returns in order: the norm's inputs must not queue behind 96 KiB of weights
   const Operands weights = load_weights(k, row_group);
   const Int32 row = thread % kRowsPerTask;
-  const Float32 row_scale = load(at_byte(k.s_qkv + row_group * kRowsPerTask, row * 4));
+  const Float32 row_scale = load(at_byte(k.s_qkv, (row_group * kRowsPerTask + row) * 4));
   sched_barrier();
 
   activations.fetch(row_group);

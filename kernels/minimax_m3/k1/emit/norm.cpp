@@ -10,6 +10,7 @@ namespace {
 constexpr int kThreadElements = 8;
 constexpr int kHalfThread = kThreadElements / 2;
 constexpr int kWaveElements = kHidden / kWaves;
+constexpr int kRowOfLanes = 16;
 constexpr int kHalfWave = 32;
 constexpr int kWave = 64;
 
@@ -87,25 +88,33 @@ Float32 Norm::squares_of_b(const Row& row) const {
   return add_squares(select(upper_half(), first_half, 0.0F), row.b);
 }
 
-// §6.3: 24 sums a row: of the threads A of lanes 0..31, of 32..63, and of the threads B of each wave.
+// §6.3: 24 sums a row: of the threads A of lanes 0..31, of 32..63, and of the threads B of each wave. Two reductions
+// run in one, so that every 16 lanes end with one sum.
 void Norm::put_square_sums() const {
   const Int32 lane = lane_id();
   const auto warps = k_.red + (wave_id() * 3 + kRedSums);
-  for (int i = 0; i < tokens_; ++i) {
-    const Float32 a = half_wave_sum(add_squares(0.0F, rows_[i].a));
-    If(lane % kHalfWave == 0, [&] { store(warps + (lane / kHalfWave + i * kNormWarps), a); });
-  }
+  const auto a = [&](int index) { return add_squares(0.0F, rows_[index].a); };
   Float32 b = squares_of_b(rows_.back());
-  // The first of two rows lends its upper lanes' sums to the lower lanes.
-  if (tokens_ == 2) b = select(upper_half(), b, lane_xor(squares_of_b(rows_.front()), kHalfWave));
-  b = half_wave_sum(b);
-  const Bool writes = tokens_ == 1 ? lane == kHalfWave : lane % kHalfWave == 0;
-  If(writes, [&] { store(warps + (half_row() * kNormWarps + 2), b); });
+  if (tokens_ == 1) {  // of lanes 16..31 there is none: B's are in the upper lanes
+    const Float32 sums = half_wave_sums(a(0), b);
+    If((lane % kRowOfLanes == 0) & (lane != kRowOfLanes),
+       [&] { store(warps + (lane + kRowOfLanes) / kHalfWave, sums); });
+    return;
+  }
+  const Float32 sums = half_wave_sums(a(0), a(1));
+  // The first row lends its upper lanes' sums to the lower lanes.
+  b = half_wave_sum(select(upper_half(), b, lane_xor(squares_of_b(rows_.front()), kHalfWave)));
+  If(lane % kRowOfLanes == 0, [&] {
+    const Int32 row = lane / kRowOfLanes % 2 * kNormWarps;
+    store(warps + (row + lane / kHalfWave), sums);
+    If(lane % kHalfWave == 0, [&] { store(warps + (half_row() * kNormWarps + 2), b); });
+  });
 }
 
 Float32 Norm::reciprocal_rms() const {
   const Int32 warp = lane_id() % kHalfWave;
-  const Float32 one = load(k_.red + (min(warp, kNormWarps - 1) + half_row() * kNormWarps + kRedSums));
+  // Lanes without a sum read what follows, whatever it is.
+  const Float32 one = load(k_.red + (warp + half_row() * kNormWarps + kRedSums));
   const Float32 total = half_wave_sum(select(warp < kNormWarps, one, 0.0F));
   return rsq(divide_by(total, kHidden) + k_.key.eps);
 }

@@ -172,8 +172,10 @@ void score_shared(Context& k, const StepRows& rows) {
 
 void score_tasks(Context& k) {
   const StepRows rows(k);
-  score_own(k, rows);
-  if (k.key.index_heads > 1) score_shared(k, rows);
+  If(rows.any_scored(), [&] {
+    score_own(k, rows);
+    if (k.key.index_heads > 1) score_shared(k, rows);
+  });
 }
 
 }  // namespace monojit::kernels::minimax_m3

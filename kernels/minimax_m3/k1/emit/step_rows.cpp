@@ -53,6 +53,8 @@ StepRows::StepRows(const Context& k) : k_(k) {
   long_ = last & (blocks > kLongBlocks);
 }
 
+Uniform<Bool> StepRows::any_scored() const { return any(scored_ > 0); }
+
 Uniform<Bool> StepRows::any_long() const { return any(long_); }
 
 TaskList StepRows::own_tasks() const {

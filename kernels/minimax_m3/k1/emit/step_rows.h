@@ -32,6 +32,8 @@ class StepRows {
 
   /// Visible keys of row i mod 16 in lane i, at least 1.
   const Int32& keys() const { return keys_; }
+  /// Whether any block is to be scored.
+  Uniform<Bool> any_scored() const;
   /// With four index heads: whether some request is long.
   Uniform<Bool> any_long() const;
   /// Blocks that this rank scores for its own head.
