@@ -139,6 +139,16 @@ TEST_CASE("addresses and stored values must not depend on registers never writte
              ContainsSubstring("reads s[20:21], which was never written"));
 }
 
+TEST_CASE("the low word of a 64-bit multiply-add does not depend on its addend's high word") {
+  const Settings settings = checking(&Checks::registers);
+  const std::string product = kBegin + "v_mov_b32 v8, 1\n v_mad_u64_u32 v[6:7], s[10:11], v1, v1, v[8:9]\n";
+  CHECK(outcome(settings, product + "global_store_dword v1, v6, s[4:5]").empty());
+  CHECK_THAT(outcome(settings, product + "global_store_dword v1, v7, s[4:5]"), ContainsSubstring("reads v7"));
+  CHECK_THAT(outcome(settings, kBegin + "v_mov_b32 v9, 1\n v_mad_u64_u32 v[6:7], s[10:11], v1, v1, v[8:9]\n"
+                                        "global_store_dword v1, v6, s[4:5]"),
+             ContainsSubstring("reads v6"));
+}
+
 TEST_CASE("memory that nobody wrote must not be loaded") {
   const Settings settings = checking(&Checks::memory);
   const std::string load = kBegin + "global_load_dword v2, v1, s[4:5]";
@@ -175,8 +185,8 @@ TEST_CASE("a buffer descriptor must be one") {
 
 TEST_CASE("each check alone runs a kernel that reads much memory which no kernel has written") {
   constexpr std::size_t kWords = 1 << 18;
-  for (bool Checks::* const check : {&Checks::waits, &Checks::hazards, &Checks::registers, &Checks::memory, &Checks::exec,
-                                     &Checks::buffers, &Checks::races}) {
+  for (bool Checks::* const check : {&Checks::waits, &Checks::hazards, &Checks::registers, &Checks::memory,
+                                     &Checks::exec, &Checks::buffers, &Checks::races}) {
     Device device(checking(check));
     const auto buffer = device.upload(std::vector<std::uint32_t>(kWords, 7));
     const auto result = device.upload(std::vector<std::uint32_t>(64));

@@ -25,16 +25,18 @@ u64 DefinedRegisters::defined_lanes(const RegisterUse& use) {
   return lanes;
 }
 
-/// Lanes whose result depends on defined registers only, as far as one can tell without looking at values.
-u64 DefinedRegisters::result_lanes(const InstructionFacts& facts) {
+/// As far as one can tell without looking at values.
+u64 DefinedRegisters::result_lanes(const InstructionFacts& facts, u32 word) {
   if (facts.kind != InstructionKind::kVector || facts.crosses_lanes) return kAllLanes;
   u64 all = kAllLanes, any = 0;
   bool sources = false;
   for (const RegisterUse& use : facts.registers) {
     if (use.written || use.tied || use.file == RegisterUse::File::kScalar) continue;
     sources = true;
-    all &= defined_lanes(use);
-    any |= defined_lanes(use);
+    RegisterUse read = use;
+    if (facts.low_from_low && word == 0) read.count = 1;
+    all &= defined_lanes(read);
+    any |= defined_lanes(read);
   }
   if (!sources) return kAllLanes;
   return facts.takes_undefined ? any : all;
@@ -53,7 +55,8 @@ std::optional<std::string> DefinedRegisters::issue(const InstructionFacts& facts
                          __builtin_ctzll(missing));
     }
   }
-  const u64 result = result_lanes(facts);
+  const u64 first_word = result_lanes(facts, 0);
+  const u64 others = facts.low_from_low ? result_lanes(facts, 1) : first_word;
   const bool every_lane = facts.kind == InstructionKind::kMatrix || facts.crosses_lanes;
   for (const RegisterUse& use : facts.registers) {
     if (!use.written) continue;
@@ -62,7 +65,7 @@ std::optional<std::string> DefinedRegisters::issue(const InstructionFacts& facts
       if (use.file == RegisterUse::File::kScalar || every_lane) {
         lanes = kAllLanes;
       } else {
-        lanes = (lanes & ~exec) | (exec & result);
+        lanes = (lanes & ~exec) | (exec & (i == 0 ? first_word : others));
       }
     }
   }

@@ -22,7 +22,8 @@ class DefinedRegisters {
 
  private:
   [[nodiscard]] u64 defined_lanes(const RegisterUse& use);
-  [[nodiscard]] u64 result_lanes(const InstructionFacts& facts);
+  /// Of a result's word: lanes in which it depends on defined registers only.
+  [[nodiscard]] u64 result_lanes(const InstructionFacts& facts, u32 word);
 
   RegisterMap<u64> lanes_;  ///< of a scalar register: all or none
 };

@@ -138,6 +138,8 @@ InstructionFacts facts_of(const Instruction& in, const MachineFacts& machine, Ch
   facts.dot = in.mnemonic.starts_with("v_dot");
   facts.crosses_lanes = crosses_lanes(in);
   facts.takes_undefined = in.sdwa || takes_undefined(in.mnemonic);
+  // LLVM leaves the high word of an addend undefined where it wants the low word of the sum alone.
+  facts.low_from_low = in.mnemonic.starts_with("v_mad_u64_u32") || in.mnemonic.starts_with("v_mad_i64_i32");
   switch (facts.kind) {
     case InstructionKind::kNop:
       facts.wait_states = in.mnemonic == "s_nop" ? (in.simm16() & 15) + 1 : 1;

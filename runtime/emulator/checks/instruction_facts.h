@@ -50,6 +50,7 @@ struct InstructionFacts {
   bool dot = false;
   bool crosses_lanes = false;    ///< a lane's result depends on other lanes
   bool takes_undefined = false;  ///< gives a defined result from partly undefined sources, as packing does
+  bool low_from_low = false;     ///< the result's low word depends on the low words of 64-bit sources alone
   MatrixFacts matrix;
   LdsFacts lds;
   std::vector<RegisterUse> registers;
