@@ -113,8 +113,7 @@ void Norm::put_square_sums() const {
 
 Float32 Norm::reciprocal_rms() const {
   const Int32 warp = lane_id() % kHalfWave;
-  // Lanes without a sum read what follows, whatever it is.
-  const Float32 one = load(k_.red + (warp + half_row() * kNormWarps + kRedSums));
+  const Float32 one = load(k_.red + (min(warp, kNormWarps - 1) + half_row() * kNormWarps + kRedSums));
   const Float32 total = half_wave_sum(select(warp < kNormWarps, one, 0.0F));
   return rsq(divide_by(total, kHidden) + k_.key.eps);
 }
