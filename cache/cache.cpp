@@ -33,7 +33,8 @@ CacheOptions CacheOptions::for_user(WarningCallback warn) {
         "no folder",
         "no cache folder, as neither HOME nor XDG_CACHE_HOME is set: caching is off (set MONOJIT_CACHE_DIR)");
   }
-  return {.folder = folder.path, .warn = std::move(warn)};
+  Settings settings = Settings::from_environment(Warnings(warn));
+  return {.folder = folder.path, .warn = std::move(warn), .settings = std::move(settings)};
 }
 
 MissError::MissError(const Key& key)
@@ -53,15 +54,20 @@ const char* name(Source source) {
   return "memory";
 }
 
-Cache::Cache(CacheOptions options) : warnings_(std::move(options.warn)), strict_(options.strict) {
-  if (!options.folder.empty()) disk_.emplace(std::move(options.folder), warnings_);
+Cache::Cache(CacheOptions options)
+    : warnings_(std::move(options.warn)), strict_(options.strict), counters_(options.folder, options.settings.modes) {
+  const StoreOptions store{.modes = options.settings.modes, .limits = options.settings.limits};
+  if (!options.folder.empty()) disk_.emplace(std::move(options.folder), warnings_, store);
 }
 
 std::optional<Hit> Cache::lookup(const Key& key) {
   Hit hit;
   hit.entry = memory_.find(key);
   if (!hit.entry) hit.entry = look_on_disk(key, hit);
-  if (!hit.entry) return std::nullopt;
+  if (!hit.entry) {
+    count_miss(key);
+    return std::nullopt;
+  }
   return hit;
 }
 
@@ -71,7 +77,10 @@ Hit Cache::get_or_build(const Key& key, const Builder& build) {
   if (hit.entry) return hit;
   if (strict_) {
     hit.entry = look_on_disk(key, hit);
-    if (!hit.entry) throw MissError(key);
+    if (!hit.entry) {
+      count_miss(key);
+      throw MissError(key);
+    }
     return hit;
   }
   hit.entry = flights_.run(key, [&] { return lead(key, build, hit); }).value;
@@ -89,7 +98,15 @@ std::shared_ptr<const Entry> Cache::look_on_disk(const Key& key, Hit& hit) {
   auto entry = disk_->lookup(key);
   if (!entry) return nullptr;
   hit.source = Source::kDisk;
+  counters_.add(key.family, Count::kDiskHits);
+  counters_.add(key.family, Count::kBytesRead, entry->code_object.size());
+  counters_.flush_when_due();
   return memory_.insert(std::move(entry));
+}
+
+void Cache::count_miss(const Key& key) {
+  counters_.add(key.family, Count::kMisses);
+  counters_.flush_when_due();
 }
 
 /// Runs in one thread a key. Who comes after an earlier run finds its entry in memory.
@@ -110,6 +127,7 @@ std::shared_ptr<const Entry> Cache::lead(const Key& key, const Builder& build, H
 
 std::shared_ptr<const Entry> Cache::build_and_store(const Key& key, const Builder& build, Hit& hit) {
   BuildOutput output;
+  counters_.add(key.family, Count::kMisses);
   {
     const Stopwatch watch(hit.build_ms);
     output = build();
@@ -119,6 +137,9 @@ std::shared_ptr<const Entry> Cache::build_and_store(const Key& key, const Builde
     const Stopwatch watch(hit.store_ms);
     hit.stored = disk_->store(*entry);
   }
+  counters_.add(key.family, Count::kBuilds);
+  if (hit.stored) counters_.add(key.family, Count::kBytesStored, entry->code_object.size());
+  counters_.flush();
   hit.source = Source::kBuilt;
   return memory_.insert(std::move(entry));
 }

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "cache/counters.h"
 #include "cache/disk_store.h"
 #include "cache/entry.h"
 #include "cache/memory_tier.h"
+#include "cache/settings.h"
 #include "cache/single_flight.h"
 #include "cache/warnings.h"
 
@@ -21,6 +23,7 @@ struct CacheOptions {
   std::filesystem::path folder;  ///< empty: in memory only
   WarningCallback warn;          ///< none: warnings go to stderr
   bool strict = false;           ///< never build: what is not in the cache is a MissError
+  Settings settings = {};
 
   /// The user's folder (cache/folder.h); a warning when there is none.
   static CacheOptions for_user(WarningCallback warn = {});
@@ -82,6 +85,7 @@ class Cache {
 
  private:
   std::shared_ptr<const Entry> look_on_disk(const Key& key, Hit& hit);
+  void count_miss(const Key& key);
   std::shared_ptr<const Entry> lead(const Key& key, const Builder& build, Hit& hit);
   std::shared_ptr<const Entry> build_and_store(const Key& key, const Builder& build, Hit& hit);
 
@@ -89,6 +93,7 @@ class Cache {
   bool strict_;
   MemoryTier memory_;
   std::optional<DiskStore> disk_;
+  Counters counters_;
   SingleFlight flights_;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,11 +19,11 @@
 namespace monojit::cache {
 namespace {
 
-constexpr const char* kEntries = "entries";
 constexpr const char* kLocks = "locks";
 constexpr const char* kTemporary = "tmp";
-constexpr std::string_view kEntrySuffix = ".mono";
-constexpr std::size_t kShardDigits = 2;
+/// Its time is that of the last look at the limits.
+constexpr const char* kTrimmed = "trimmed";
+constexpr std::int64_t kTrimPause = 600;  // seconds
 /// The folder may be removed under a store at any moment; it is made anew, but not for ever.
 constexpr int kStoreAttempts = 3;
 
@@ -36,62 +37,18 @@ bool is_folder(const std::filesystem::path& path) {
   return std::filesystem::is_directory(std::filesystem::symlink_status(path, error));
 }
 
-std::optional<Digest> digest_of_name(const std::filesystem::path& file) {
-  if (file.extension() != kEntrySuffix) return std::nullopt;
-  const auto digest = parse_hex(file.stem().native());
-  if (!digest || !file.stem().native().starts_with(file.parent_path().filename().native())) return std::nullopt;
-  return digest;
-}
-
-/// Removes what stands in an entry's place: a file, or a folder with all that is in it. 0 or an errno value.
-int remove_entry(const std::filesystem::path& file) {
-  if (::unlink(file.c_str()) == 0) return 0;
-  const int failed = errno;
-  std::error_code error;
-  if (!is_folder(file)) return failed;
-  std::filesystem::remove_all(file, error);
-  return error.value();
-}
-
-void fill(StoredEntry& stored) {
-  struct stat status{};
-  if (::lstat(stored.file.c_str(), &status) == 0) {
-    stored.file_bytes = static_cast<std::uint64_t>(status.st_size);
-    stored.modified = status.st_mtime;
-  }
-  const FileBytes read = read_file(stored.file, kMaxEntryBytes);
-  if (read.error != 0) {
-    stored.problem = read.refusal.empty() ? fmt::format("can't be read ({})", error_text(read.error)) : read.refusal;
-    return;
-  }
-  DecodedEntry decoded = decode(read.bytes);
-  if (const auto* error = std::get_if<EntryError>(&decoded)) {
-    stored.problem = error->text;
-    return;
-  }
-  auto& entry = std::get<Entry>(decoded);
-  if (entry.key.digest() != stored.digest) {
-    stored.problem = fmt::format("has the wrong name for its key, {}", describe(entry.key));
-    return;
-  }
-  stored.code_bytes = entry.code_object.size();
-  stored.key = std::move(entry.key);
-  stored.metadata = std::move(entry.metadata);
-}
-
 }  // namespace
 
-DiskStore::DiskStore(std::filesystem::path folder, const Warnings& warnings)
-    : folder_(std::move(folder)), warnings_(warnings) {}
+DiskStore::DiskStore(std::filesystem::path folder, const Warnings& warnings, StoreOptions options)
+    : folder_(std::move(folder)), warnings_(warnings), options_(options) {}
 
 std::filesystem::path DiskStore::file_of(const Digest& digest) const {
-  const std::string name = hex(digest);
-  return folder_ / kEntries / name.substr(0, kShardDigits) / (name + std::string(kEntrySuffix));
+  return folder_ / kEntriesFolder / entry_name(digest);
 }
 
 std::shared_ptr<const Entry> DiskStore::lookup(const Key& key) const {
   const auto file = file_of(key.digest());
-  const FileBytes read = read_file(file, kMaxEntryBytes);
+  const FileBytes read = read_file(file, kMaxEntryBytes, Touch::kUsed);
   if (is_missing(read.error)) return nullptr;
   if (!read.refusal.empty()) {
     warn_of_file(file, read.refusal);
@@ -109,23 +66,24 @@ std::shared_ptr<const Entry> DiskStore::lookup(const Key& key) const {
   return std::make_shared<const Entry>(std::get<Entry>(std::move(decoded)));
 }
 
-bool DiskStore::store(const Entry& entry) {
+bool DiskStore::store(const Entry& entry) { return store(entry.key.digest(), encode(entry)); }
+
+bool DiskStore::store(const Digest& digest, std::span<const std::byte> bytes) {
   sweep_once();
-  const Digest digest = entry.key.digest();
-  const std::vector<std::byte> bytes = encode(entry);
   int error = ENOENT;
   for (int attempt = 0; attempt < kStoreAttempts && is_missing(error); ++attempt) error = try_store(digest, bytes);
   if (error != 0) warn_of_folder(error);
+  if (error == 0) trim_when_due(bytes.size());
   return error == 0;
 }
 
-int DiskStore::try_store(const Digest& digest, const std::vector<std::byte>& bytes) {
+int DiskStore::try_store(const Digest& digest, std::span<const std::byte> bytes) {
   const auto target = file_of(digest);
   const auto shard = target.parent_path();
   const bool new_shard = ::access(shard.c_str(), F_OK) != 0;
-  if (const int error = make_folders(folder_ / kTemporary); error != 0) return error;
-  if (const int error = make_folders(shard); error != 0) return error;
-  TempFile file(folder_ / kTemporary);
+  if (const int error = make_folders(folder_ / kTemporary, options_.modes); error != 0) return error;
+  if (const int error = make_folders(shard, options_.modes); error != 0) return error;
+  TempFile file(folder_ / kTemporary, options_.modes.file);
   if (file.error() != 0) return file.error();
   if (is_folder(target)) {  // a rename replaces every other kind of file
     if (const int error = remove_entry(target); error != 0) return error;
@@ -136,11 +94,11 @@ int DiskStore::try_store(const Digest& digest, const std::vector<std::byte>& byt
 
 FileLock DiskStore::lock(const Key& key, FileLock::Wait wait) const {
   const auto locks = folder_ / kLocks;
-  if (const int error = make_folders(locks); error != 0) {
+  if (const int error = make_folders(locks, options_.modes); error != 0) {
     warn_of_folder(error);
     return {};
   }
-  FileLock lock(locks / (hex(key.digest()) + kLockSuffix), wait);
+  FileLock lock(locks / (hex(key.digest()) + kLockSuffix), wait, options_.modes.file);
   if (lock.state() != FileLock::State::kUnavailable) return lock;
   if (means_no_locks(lock.error())) {
     warnings_.once("locks " + folder_.native(),
@@ -152,28 +110,13 @@ FileLock DiskStore::lock(const Key& key, FileLock::Wait wait) const {
   return lock;
 }
 
-std::vector<StoredEntry> DiskStore::names() const {
-  std::vector<StoredEntry> found;
-  std::error_code error;
-  for (std::filesystem::directory_iterator shard(folder_ / kEntries, error), end; !error && shard != end;
-       shard.increment(error)) {
-    std::error_code inner;
-    for (std::filesystem::directory_iterator file(shard->path(), inner); !inner && file != end; file.increment(inner)) {
-      if (const auto digest = digest_of_name(file->path())) {
-        found.push_back({.digest = *digest, .file = file->path(), .problem = {}, .key = {}, .metadata = {}});
-      }
-    }
-  }
-  if (error && !is_missing(error.value())) warn_of_folder(error.value());
-  std::ranges::sort(found, {}, &StoredEntry::digest);
-  return found;
+Inventory DiskStore::inventory() const {
+  Inventory inventory = take_inventory(folder_);
+  if (inventory.error != 0) warn_of_folder(inventory.error);
+  return inventory;
 }
 
-std::vector<StoredEntry> DiskStore::list() const {
-  std::vector<StoredEntry> found = names();
-  for (StoredEntry& stored : found) fill(stored);
-  return found;
-}
+std::vector<StoredEntry> DiskStore::list() const { return list_entries(folder_, inventory()); }
 
 bool DiskStore::remove(const Digest& digest) {
   const auto file = file_of(digest);
@@ -184,32 +127,63 @@ bool DiskStore::remove(const Digest& digest) {
 
 Removed DiskStore::remove_all() {
   Removed removed;
-  for (const StoredEntry& stored : names()) {
-    struct stat status{};
-    const bool sized = ::lstat(stored.file.c_str(), &status) == 0;
+  for (const EntryFile& stored : inventory().files) {
+    const auto file = file_of(stored.digest);
     if (remove(stored.digest)) {
       ++removed.entries;
-      removed.bytes += sized ? static_cast<std::uint64_t>(status.st_size) : 0;
-    } else if (::access(stored.file.c_str(), F_OK) == 0) {
+      removed.bytes += stored.bytes;
+    } else if (::access(file.c_str(), F_OK) == 0) {
       ++removed.failed;
     }
-    ::rmdir(stored.file.parent_path().c_str());  // while entries are in it, this does nothing
+    ::rmdir(file.parent_path().c_str());  // while entries are in it, this does nothing
   }
-  TempFile::sweep(folder_ / kTemporary);
-  FileLock::sweep(folder_ / kLocks);
+  sweep();
   return removed;
 }
 
+Trimmed DiskStore::trim(const Limits& limits) {
+  sweep();
+  return trim_entries(folder_, limits, TrimTo::kLimit, now_s());
+}
+
+/// Looks at the limits when nobody has for a while, or when this object alone has stored a good part of them.
+void DiskStore::trim_when_due(std::uint64_t stored_bytes) {
+  constexpr std::uint64_t kGrowthPart = 16;
+  const Limits& limits = options_.limits;
+  if (!limits.any()) return;
+  const std::uint64_t grown = grown_ += stored_bytes;
+  if (!(limits.max_bytes != 0 && grown > limits.max_bytes / kGrowthPart) && !last_trim_is_old()) return;
+  const FileLock lock(folder_ / kLocks / (std::string("trim") + kLockSuffix), FileLock::Wait::kNever,
+                      options_.modes.file);
+  if (lock.state() == FileLock::State::kBusy) return;  // another process is at it
+  grown_ = 0;
+  trim_entries(folder_, limits, TrimTo::kRoom, now_s());
+  const Descriptor stamp = open_file(folder_ / kTrimmed, O_WRONLY | O_CREAT | O_NOFOLLOW, options_.modes.file);
+  if (!stamp.valid()) return;
+  set_mode(stamp.get(), options_.modes.file);
+  ::futimens(stamp.get(), nullptr);
+}
+
+bool DiskStore::last_trim_is_old() const {
+  struct stat status{};
+  if (::lstat((folder_ / kTrimmed).c_str(), &status) != 0) return true;
+  const std::int64_t age = now_s() - status.st_mtime;
+  return age < 0 || age > kTrimPause;
+}
+
 std::optional<std::string> DiskStore::problem() const {
-  int error = make_folders(folder_ / kTemporary);
-  if (error == 0) error = make_folders(folder_ / kEntries);
-  if (error == 0) error = TempFile(folder_ / kTemporary).error();
+  int error = make_folders(folder_ / kTemporary, options_.modes);
+  if (error == 0) error = make_folders(folder_ / kEntriesFolder, options_.modes);
+  if (error == 0) error = TempFile(folder_ / kTemporary, options_.modes.file).error();
   if (error == 0) return std::nullopt;
   return folder_problem(folder_, error);
 }
 
 void DiskStore::sweep_once() {
-  if (swept_.exchange(true)) return;
+  if (!swept_.exchange(true)) sweep();
+}
+
+void DiskStore::sweep() {
   TempFile::sweep(folder_ / kTemporary);
   FileLock::sweep(folder_ / kLocks);
 }

@@ -5,32 +5,21 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cache/entry.h"
 #include "cache/file_lock.h"
+#include "cache/inventory.h"
+#include "cache/limits.h"
 #include "cache/warnings.h"
 
 namespace monojit::cache {
 
-/// One entry file of a folder, as listings show it.
-struct StoredEntry {
-  Digest digest;  ///< from the file's name
-  std::filesystem::path file;
-  std::uint64_t file_bytes = 0;
-  std::int64_t modified = 0;  ///< seconds since 1970
-  std::string problem;        ///< not empty: why the file can't be used; what follows is empty then
-  Key key;
-  std::string metadata;
-  std::uint64_t code_bytes = 0;
-};
-
-/// What remove_all() did.
-struct Removed {
-  std::uint64_t entries = 0;
-  std::uint64_t bytes = 0;
-  std::uint64_t failed = 0;
+struct StoreOptions {
+  Modes modes = {};
+  Limits limits = {};  ///< a store that finds the folder above them trims it
 };
 
 /// A folder of entries that any number of processes use at once. docs/cache-format.md shows its layout.
@@ -40,16 +29,19 @@ struct Removed {
 class DiskStore {
  public:
   /// `folder` need not exist; the first store makes it. `warnings` must outlive the store.
-  DiskStore(std::filesystem::path folder, const Warnings& warnings);
+  DiskStore(std::filesystem::path folder, const Warnings& warnings, StoreOptions options = {});
 
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path file_of(const Digest& digest) const;
 
-  /// Read and verified, or nullptr.
+  /// Read and verified, or nullptr. The file's time becomes that of this use.
   std::shared_ptr<const Entry> lookup(const Key& key) const;
 
   /// Whether the entry is on disk now. Readers see the old file or the whole new one, also after a crash.
   bool store(const Entry& entry);
+
+  /// The same, of bytes that decode() took for an entry with this digest.
+  bool store(const Digest& digest, std::span<const std::byte> bytes);
 
   /// Held by whoever builds `key`. A lock that can't be had is kUnavailable, and said.
   FileLock lock(const Key& key, FileLock::Wait wait) const;
@@ -62,19 +54,27 @@ class DiskStore {
   /// Every entry, and what dead processes left. Files that are not the cache's own stay.
   Removed remove_all();
 
+  /// What is over these limits, and what dead processes left.
+  Trimmed trim(const Limits& limits);
+
   /// Why nothing could be stored now, in one line; nothing when all is well. Makes the folder.
   std::optional<std::string> problem() const;
 
  private:
-  int try_store(const Digest& digest, const std::vector<std::byte>& bytes);
+  int try_store(const Digest& digest, std::span<const std::byte> bytes);
+  void trim_when_due(std::uint64_t stored_bytes);
+  bool last_trim_is_old() const;
   void warn_of_folder(int error) const;
   void warn_of_unreadable(const std::filesystem::path& file, int error) const;
   void warn_of_file(const std::filesystem::path& file, const std::string& what) const;
   void sweep_once();
-  std::vector<StoredEntry> names() const;
+  void sweep();
+  Inventory inventory() const;
 
   std::filesystem::path folder_;
   const Warnings& warnings_;
+  StoreOptions options_;
+  std::atomic<std::uint64_t> grown_ = 0;  ///< bytes that this object stored since it last looked at the limits
   std::atomic<bool> swept_ = false;
 };
 

@@ -1,6 +1,8 @@
 #include "cache/file.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <system_error>
 
 #include <fcntl.h>
@@ -11,17 +13,17 @@
 namespace monojit::cache {
 namespace {
 
-constexpr unsigned kOwnerOnly = 0700;
+constexpr unsigned kPermissions = 0777;
 
 /// Folders that cannot be synced say so with one of these.
 bool means_no_sync(int error) { return error == EINVAL || error == ENOTSUP || error == ENOSYS || error == EROFS; }
 
-int make_folder(const std::filesystem::path& folder) {
-  if (::mkdir(folder.c_str(), kOwnerOnly) == 0) {
-    // A umask that takes the owner's own rights away would make a folder that we can't use.
+int make_folder(const std::filesystem::path& folder, unsigned mode) {
+  if (::mkdir(folder.c_str(), mode) == 0) {
     struct stat status{};
-    if (::stat(folder.c_str(), &status) == 0 && (status.st_mode & kOwnerOnly) != kOwnerOnly) {
-      return ::chmod(folder.c_str(), kOwnerOnly) == 0 ? 0 : errno;
+    if (::stat(folder.c_str(), &status) == 0 && (status.st_mode & kPermissions) != mode) {
+      // Bits of the parent (set-group-ID) stay.
+      return ::chmod(folder.c_str(), mode | (status.st_mode & S_ISGID)) == 0 ? 0 : errno;
     }
     return 0;
   }
@@ -29,6 +31,50 @@ int make_folder(const std::filesystem::path& folder) {
   struct stat status{};
   if (::stat(folder.c_str(), &status) != 0) return error;
   return S_ISDIR(status.st_mode) ? 0 : ENOTDIR;
+}
+
+/// A file's time is that of its last use.
+void record_use(int descriptor, std::int64_t modified) {
+  const std::int64_t age = now_s() - modified;
+  // A time that lies ahead is that of a wrong clock.
+  if (age < 0 || age > kUseGrain) ::futimens(descriptor, nullptr);
+}
+
+FileBytes failed_read(int error, std::string refusal = {}) {
+  FileBytes result;
+  result.error = error;
+  result.refusal = std::move(refusal);
+  return result;
+}
+
+/// Opened as an entry has to be: a regular file, no link, no pipe.
+FileBytes open_regular(const std::filesystem::path& file, Descriptor& descriptor, std::uint64_t& size) {
+  descriptor = open_file(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (!descriptor.valid()) return failed_read(errno, errno == ELOOP ? "is a symbolic link" : "");
+  struct stat status{};
+  if (::fstat(descriptor.get(), &status) != 0) return failed_read(errno);
+  if (!S_ISREG(status.st_mode)) return failed_read(EINVAL, "is not a regular file");
+  size = static_cast<std::uint64_t>(status.st_size);
+  FileBytes opened;
+  opened.modified = status.st_mtime;
+  return opened;
+}
+
+/// Fills result.bytes, which end where the file does.
+void read_into(FileBytes& result, int descriptor, std::uint64_t size) {
+  result.bytes.resize(static_cast<std::size_t>(size));
+  std::size_t filled = 0;
+  while (filled < result.bytes.size()) {
+    const auto count = ::read(descriptor, result.bytes.data() + filled, result.bytes.size() - filled);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      result = failed_read(errno);
+      return;
+    }
+    if (count == 0) break;
+    filled += static_cast<std::size_t>(count);
+  }
+  result.bytes.resize(filled);
 }
 
 }  // namespace
@@ -53,31 +99,39 @@ Descriptor open_file(const std::filesystem::path& file, int flags, unsigned mode
   return Descriptor(descriptor);
 }
 
-FileBytes read_file(const std::filesystem::path& file, std::uint64_t max_bytes) {
-  const Descriptor descriptor = open_file(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-  if (!descriptor.valid()) {
-    if (errno == ELOOP) return {.error = ELOOP, .refusal = "is a symbolic link", .bytes = {}};
-    return {.error = errno, .refusal = {}, .bytes = {}};
-  }
-  struct stat status{};
-  if (::fstat(descriptor.get(), &status) != 0) return {.error = errno, .refusal = {}, .bytes = {}};
-  if (!S_ISREG(status.st_mode)) return {.error = EINVAL, .refusal = "is not a regular file", .bytes = {}};
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size > max_bytes) {
-    return {.error = EFBIG, .refusal = fmt::format("has {} bytes, more than any entry", size), .bytes = {}};
-  }
-  FileBytes result;
-  result.bytes.resize(static_cast<std::size_t>(size));
-  std::size_t filled = 0;
-  while (filled < result.bytes.size()) {
-    const auto count = ::read(descriptor.get(), result.bytes.data() + filled, result.bytes.size() - filled);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return {.error = errno, .refusal = {}, .bytes = {}};
-    if (count == 0) break;
-    filled += static_cast<std::size_t>(count);
-  }
-  result.bytes.resize(filled);
+Modes Modes::with_umask(unsigned mask) {
+  constexpr unsigned kFiles = 0666;
+  const Modes owner;
+  return {.folder = (kPermissions & ~mask) | owner.folder, .file = (kFiles & ~mask) | owner.file};
+}
+
+FileBytes read_file(const std::filesystem::path& file, std::uint64_t max_bytes, Touch touch) {
+  Descriptor descriptor;
+  std::uint64_t size = 0;
+  FileBytes result = open_regular(file, descriptor, size);
+  if (result.error != 0) return result;
+  if (size > max_bytes) return failed_read(EFBIG, fmt::format("has {} bytes, more than any entry", size));
+  read_into(result, descriptor.get(), size);
+  if (touch == Touch::kUsed && result.error == 0) record_use(descriptor.get(), result.modified);
   return result;
+}
+
+FileBytes read_head(const std::filesystem::path& file, std::uint64_t bytes) {
+  Descriptor descriptor;
+  std::uint64_t size = 0;
+  FileBytes result = open_regular(file, descriptor, size);
+  if (result.error == 0) read_into(result, descriptor.get(), std::min(size, bytes));
+  return result;
+}
+
+std::int64_t now_s() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+void set_mode(int descriptor, unsigned mode) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0 || (status.st_mode & kPermissions) == mode) return;
+  if (status.st_uid == ::geteuid()) ::fchmod(descriptor, mode);
 }
 
 int write_all(int descriptor, std::span<const std::byte> bytes) {
@@ -91,12 +145,12 @@ int write_all(int descriptor, std::span<const std::byte> bytes) {
   return 0;
 }
 
-int make_folders(const std::filesystem::path& folder) {
-  const int error = make_folder(folder);
+int make_folders(const std::filesystem::path& folder, const Modes& modes) {
+  const int error = make_folder(folder, modes.folder);
   const auto parent = folder.parent_path();
   if (error != ENOENT || parent.empty() || parent == folder) return error;
-  if (const int failed = make_folders(parent); failed != 0) return failed;
-  return make_folder(folder);
+  if (const int failed = make_folders(parent, modes); failed != 0) return failed;
+  return make_folder(folder, modes.folder);
 }
 
 int sync_folder(const std::filesystem::path& folder) {

@@ -28,6 +28,15 @@ class Descriptor {
   int value_ = -1;
 };
 
+/// The permissions of the folders and files that a cache makes, whatever the process's umask.
+struct Modes {
+  unsigned folder = 0700;
+  unsigned file = 0600;
+
+  /// All rights but those of `mask`; the owner's always.
+  static Modes with_umask(unsigned mask);
+};
+
 /// open(2) with O_CLOEXEC, again when a signal interrupts it. -1 and errno on failure.
 Descriptor open_file(const std::filesystem::path& file, int flags, unsigned mode = 0);
 
@@ -36,15 +45,32 @@ struct FileBytes {
   int error = 0;        ///< errno, ENOENT when there is no such file
   std::string refusal;  ///< not empty: it exists, but is not a regular file of at most the allowed size
   std::vector<std::byte> bytes;
+  std::int64_t modified = 0;  ///< seconds since 1970
 };
 
+/// What read_file() does with the time of a file that it reads.
+enum class Touch : std::uint8_t {
+  kNo,
+  kUsed,  ///< it becomes now, unless it was within the last kUseGrain seconds; where that is not allowed, nothing
+};
+
+/// Uses are recorded to this many seconds: a file that is read all the time is not written to all the time.
+inline constexpr std::int64_t kUseGrain = 60;
+
 /// Follows no link and waits for no pipe.
-FileBytes read_file(const std::filesystem::path& file, std::uint64_t max_bytes);
+FileBytes read_file(const std::filesystem::path& file, std::uint64_t max_bytes, Touch touch = Touch::kNo);
+/// At most the first `bytes` of a file of any size.
+FileBytes read_head(const std::filesystem::path& file, std::uint64_t bytes);
+
+/// Seconds since 1970.
+std::int64_t now_s();
 
 // These return 0 or an errno value.
 int write_all(int descriptor, std::span<const std::byte> bytes);
-/// The folder and its missing parents, for this user alone (0700). ENOTDIR when a file is in the place.
-int make_folders(const std::filesystem::path& folder);
+/// The folder and its missing parents. ENOTDIR when a file is in the place.
+int make_folders(const std::filesystem::path& folder, const Modes& modes = {});
+/// Gives the open file these permissions if this user may, for files that others are to open too.
+void set_mode(int descriptor, unsigned mode);
 /// Makes the names in `folder` durable, where the file system knows of such a thing.
 int sync_folder(const std::filesystem::path& folder);
 

@@ -12,7 +12,6 @@
 namespace monojit::cache {
 namespace {
 
-constexpr unsigned kOwnerOnly = 0600;
 /// Each retry means that another holder finished, so this many in a row means a file system whose inode numbers can't
 /// be trusted.
 constexpr int kAttempts = 1000;
@@ -26,9 +25,9 @@ bool is_same_file(int descriptor, const std::filesystem::path& file) {
 
 }  // namespace
 
-FileLock::FileLock(std::filesystem::path file, Wait wait) : file_(std::move(file)) {
+FileLock::FileLock(std::filesystem::path file, Wait wait, unsigned mode) : file_(std::move(file)) {
   for (int i = 0; i < kAttempts; ++i) {
-    if (attempt(wait)) return;
+    if (attempt(wait, mode)) return;
   }
   error_ = ENOLCK;
 }
@@ -50,12 +49,13 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept {
   return *this;
 }
 
-bool FileLock::attempt(Wait wait) {
-  descriptor_ = open_file(file_, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, kOwnerOnly);
+bool FileLock::attempt(Wait wait, unsigned mode) {
+  descriptor_ = open_file(file_, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode);
   if (!descriptor_.valid()) {
     error_ = errno;
     return true;
   }
+  if (mode != Modes().file) set_mode(descriptor_.get(), mode);
   int failed = 0;
   do {
     failed = ::flock(descriptor_.get(), wait == Wait::kNever ? LOCK_EX | LOCK_NB : LOCK_EX);

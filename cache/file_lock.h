@@ -19,8 +19,8 @@ class FileLock {
   };
 
   FileLock() = default;
-  /// The file's folder must exist.
-  FileLock(std::filesystem::path file, Wait wait);
+  /// The file's folder must exist. `mode`: of a file that has to be made.
+  FileLock(std::filesystem::path file, Wait wait, unsigned mode = Modes().file);
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
   ~FileLock() { release(); }
@@ -36,7 +36,7 @@ class FileLock {
 
  private:
   /// False: the file was removed between opening and locking it; open the next one.
-  bool attempt(Wait wait);
+  bool attempt(Wait wait, unsigned mode);
 
   std::filesystem::path file_;
   Descriptor descriptor_;

@@ -1,7 +1,6 @@
 #include "cache/temp_file.h"
 
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <ctime>
 #include <system_error>
@@ -17,7 +16,6 @@
 namespace monojit::cache {
 namespace {
 
-constexpr unsigned kOwnerOnly = 0600;
 constexpr int kAttempts = 16;
 constexpr std::string_view kSuffix = ".tmp";
 
@@ -29,47 +27,36 @@ std::uint64_t random_number() {
   return number;
 }
 
-/// A write over the process's file size limit raises SIGXFSZ, which would end an engine for a file that it can do
-/// without. Held back here, the write fails with EFBIG instead.
-class SizeLimitSignal {
- public:
-  SizeLimitSignal() {
-    sigemptyset(&signal_);
-    sigaddset(&signal_, SIGXFSZ);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
-    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
-  }
-  SizeLimitSignal(const SizeLimitSignal&) = delete;
-  SizeLimitSignal& operator=(const SizeLimitSignal&) = delete;
-  ~SizeLimitSignal() {
-    const timespec no_wait{};
-    while (!was_pending_ && sigtimedwait(&signal_, nullptr, &no_wait) < 0 && errno == EINTR) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  sigset_t signal_{};
-  sigset_t before_{};
-  bool was_pending_ = false;
-};
-
 }  // namespace
 
-TempFile::TempFile(const std::filesystem::path& folder) {
+SizeLimitSignal::SizeLimitSignal() {
+  sigemptyset(&signal_);
+  sigaddset(&signal_, SIGXFSZ);
+  sigset_t pending;
+  sigpending(&pending);
+  was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+  pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+}
+
+SizeLimitSignal::~SizeLimitSignal() {
+  const timespec no_wait{};
+  while (!was_pending_ && sigtimedwait(&signal_, nullptr, &no_wait) < 0 && errno == EINTR) {
+  }
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+TempFile::TempFile(const std::filesystem::path& folder, unsigned mode) {
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    if (create(folder)) return;
+    if (create(folder, mode)) return;
     path_.clear();  // not ours to remove
   }
   error_ = EBUSY;
 }
 
 /// False: the name is taken, or a sweep took the file for a dead writer's; another name will do.
-bool TempFile::create(const std::filesystem::path& folder) {
+bool TempFile::create(const std::filesystem::path& folder, unsigned mode) {
   path_ = folder / fmt::format("{:016x}{}", random_number(), kSuffix);
-  descriptor_ = open_file(path_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, kOwnerOnly);
+  descriptor_ = open_file(path_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   if (!descriptor_.valid()) {
     if (errno == EEXIST) return false;
     error_ = errno;
@@ -79,7 +66,7 @@ bool TempFile::create(const std::filesystem::path& folder) {
   if (::flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
   struct stat status{};
   if (::fstat(descriptor_.get(), &status) == 0 && status.st_nlink == 0) return false;
-  if (::fchmod(descriptor_.get(), kOwnerOnly) != 0) error_ = errno;
+  if (::fchmod(descriptor_.get(), mode) != 0) error_ = errno;
   return true;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <span>
@@ -8,12 +9,27 @@
 
 namespace monojit::cache {
 
+/// A write over the process's file size limit raises SIGXFSZ, which would end an engine for a file that it can do
+/// without. Held back in this thread while this lives, the write fails with EFBIG instead.
+class SizeLimitSignal {
+ public:
+  SizeLimitSignal();
+  SizeLimitSignal(const SizeLimitSignal&) = delete;
+  SizeLimitSignal& operator=(const SizeLimitSignal&) = delete;
+  ~SizeLimitSignal();
+
+ private:
+  sigset_t signal_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
+
 /// A file that others see only when it is complete. Its writer holds a lock on it, which dies with the process, so
 /// anyone can tell a file in the making from one that a dead writer left.
 class TempFile {
  public:
-  /// Makes an empty file of a fresh name, readable and writable by its owner alone. error() says whether that worked.
-  explicit TempFile(const std::filesystem::path& folder);
+  /// Makes an empty file of a fresh name, with these permissions. error() says whether that worked.
+  explicit TempFile(const std::filesystem::path& folder, unsigned mode = Modes().file);
   TempFile(const TempFile&) = delete;
   TempFile& operator=(const TempFile&) = delete;
   /// Removes the file unless it was published.
@@ -29,7 +45,7 @@ class TempFile {
   static void sweep(const std::filesystem::path& folder);
 
  private:
-  bool create(const std::filesystem::path& folder);
+  bool create(const std::filesystem::path& folder, unsigned mode);
 
   std::filesystem::path path_;
   Descriptor descriptor_;

@@ -16,7 +16,10 @@ namespace {
 struct ToolchainDiffers {};
 
 cache::CacheOptions cache_options(const JitOptions& options) {
-  return {.folder = options.cache_folder, .warn = options.warn, .strict = options.strict};
+  return {.folder = options.cache_folder,
+          .warn = options.warn,
+          .strict = options.strict,
+          .settings = options.cache_settings};
 }
 
 }  // namespace

@@ -19,9 +19,10 @@
 namespace monojit::runtime {
 
 struct JitOptions {
-  std::filesystem::path cache_folder;  ///< of compiled kernels; empty: this process's memory alone
-  bool strict = false;                 ///< never compile: a kernel that is not in the cache is a NotCachedError
-  Report warn;                         ///< receives one line a problem, from any thread; none: stderr
+  std::filesystem::path cache_folder;   ///< of compiled kernels; empty: this process's memory alone
+  bool strict = false;                  ///< never compile: a kernel that is not in the cache is a NotCachedError
+  cache::Settings cache_settings = {};  ///< limits, permissions, tiers below the folder
+  Report warn;                          ///< receives one line a problem, from any thread; none: stderr
   std::shared_ptr<KernelBuilder>
       builder;  ///< none: libmonojit_codegen.so, opened by the first kernel that has to be built
 };

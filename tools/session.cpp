@@ -60,6 +60,7 @@ std::unique_ptr<runtime::Jit> make_jit(const BuildFlags& flags) {
   options.warn = [flag = flags.cache_folder](std::string_view text) { say(cache_advice(std::string(text), flag)); };
   if (!flags.no_cache) {
     options.cache_folder = cache_folder(flags.cache_folder);
+    options.cache_settings = cache::Settings::from_environment(cache::Warnings(options.warn));
     if (options.cache_folder.empty()) say("no cache folder: caching is off (set MONOJIT_CACHE_DIR)");
   }
   return std::make_unique<runtime::Jit>(std::move(options));

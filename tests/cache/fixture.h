@@ -71,7 +71,8 @@ void write_text(const std::filesystem::path& file, std::string_view text);
 unsigned mode_of(const std::filesystem::path& file);
 void set_mode(const std::filesystem::path& file, unsigned mode);
 
-/// How many files, of any kind, there are under `folder`, folders not counted.
+/// How many files, of any kind, there are under `folder`: folders, the counters and the mark of the last trim not
+/// counted.
 std::size_t count_files(const std::filesystem::path& folder);
 
 }  // namespace monojit::cache::testing

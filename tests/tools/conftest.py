@@ -84,5 +84,5 @@ def refused(outcome, *texts):
 
 
 def entry_files(folder: Path):
-    """The files of a cache folder that hold something."""
-    return [file for file in folder.rglob("*") if file.is_file() and file.stat().st_size > 0]
+    """The files of a cache folder that hold something, its counters aside."""
+    return [file for file in folder.rglob("*") if file.is_file() and file.stat().st_size > 0 and file.name != "counters"]

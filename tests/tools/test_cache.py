@@ -107,7 +107,7 @@ def test_ls_shows_each_entry(warm):
     assert set(report) == {"folder", "entries", "total_bytes"}
     (entry,) = report["entries"]
     assert set(entry) == {"digest", "file", "file_bytes", "modified", "problem", "key", "target", "options", "generator",
-                          "toolchain", "object_bytes"}
+                          "toolchain", "current", "object_bytes"}
     assert entry["key"].startswith("minimax_m3.k1{tokens=1,index_heads=1")
     assert entry["target"].endswith("gfx950")
     text = warm("cache", "ls").out

@@ -1,0 +1,156 @@
+#include "cache/inventory.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache/entry.h"
+#include "cache/file.h"
+
+namespace monojit::cache {
+namespace {
+
+constexpr std::size_t kShardDigits = 2;
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+using Folder = std::unique_ptr<DIR, CloseFolder>;
+
+Folder open_folder(const std::filesystem::path& path) { return Folder(::opendir(path.c_str())); }
+
+std::optional<Digest> digest_of_name(std::string_view shard, std::string_view name) {
+  if (!name.ends_with(kEntrySuffix) || !name.starts_with(shard)) return std::nullopt;
+  name.remove_suffix(kEntrySuffix.size());
+  return parse_hex(name);
+}
+
+void add_shard(const std::filesystem::path& path, std::string_view shard, std::vector<EntryFile>& files) {
+  const Folder folder = open_folder(path);
+  if (folder == nullptr) return;
+  while (const dirent* item = ::readdir(folder.get())) {
+    const auto digest = digest_of_name(shard, item->d_name);
+    struct stat status{};
+    if (!digest || ::fstatat(::dirfd(folder.get()), item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    files.push_back({*digest, static_cast<std::uint64_t>(status.st_size), status.st_mtime});
+  }
+}
+
+void fill(StoredEntry& stored) {
+  const FileBytes read = read_file(stored.file, kMaxEntryBytes);
+  if (read.error != 0) {
+    stored.problem = read.refusal.empty() ? fmt::format("can't be read ({})", error_text(read.error)) : read.refusal;
+    return;
+  }
+  DecodedEntry decoded = decode(read.bytes);
+  if (const auto* error = std::get_if<EntryError>(&decoded)) {
+    stored.problem = error->text;
+    return;
+  }
+  auto& entry = std::get<Entry>(decoded);
+  if (entry.key.digest() != stored.digest) {
+    stored.problem = fmt::format("has the wrong name for its key, {}", describe(entry.key));
+    return;
+  }
+  stored.key = std::move(entry.key);
+  stored.metadata = std::move(entry.metadata);
+  stored.code_bytes = entry.code_object.size();
+}
+
+bool used_since(const std::filesystem::path& file, std::int64_t used) {
+  struct stat status{};
+  return ::lstat(file.c_str(), &status) == 0 && status.st_mtime != used;
+}
+
+bool goes(const EntryFile& file, const Limits& limits, std::int64_t now, bool over) {
+  return over || (limits.max_age_s != 0 && now - file.used > limits.max_age_s);
+}
+
+}  // namespace
+
+std::string entry_name(const Digest& digest) {
+  const std::string digits = hex(digest);
+  return fmt::format("{}/{}{}", digits.substr(0, kShardDigits), digits, kEntrySuffix);
+}
+
+Inventory take_inventory(const std::filesystem::path& folder) {
+  Inventory inventory;
+  const auto entries = folder / kEntriesFolder;
+  const Folder shards = open_folder(entries);
+  if (shards == nullptr) {
+    if (errno != ENOENT && errno != ESTALE) inventory.error = errno;
+    return inventory;
+  }
+  while (const dirent* item = ::readdir(shards.get())) {
+    const std::string_view name = item->d_name;
+    if (name.size() == kShardDigits && name != "..") add_shard(entries / name, name, inventory.files);
+  }
+  return inventory;
+}
+
+std::vector<StoredEntry> list_entries(const std::filesystem::path& folder, const Inventory& inventory) {
+  std::vector<StoredEntry> found;
+  found.reserve(inventory.files.size());
+  for (const EntryFile& file : inventory.files) {
+    found.push_back({.digest = file.digest,
+                     .file = folder / kEntriesFolder / entry_name(file.digest),
+                     .file_bytes = file.bytes,
+                     .modified = file.used,
+                     .problem = {},
+                     .key = {},
+                     .metadata = {}});
+    fill(found.back());
+  }
+  std::ranges::sort(found, {}, &StoredEntry::digest);
+  return found;
+}
+
+Trimmed trim_entries(const std::filesystem::path& folder, const Limits& limits, TrimTo to, std::int64_t now) {
+  constexpr std::uint64_t kRoomPart = 16;
+  std::vector<EntryFile> files = take_inventory(folder).files;
+  std::ranges::sort(files, {}, [&](const EntryFile& file) { return std::pair(std::min(file.used, now), file.digest); });
+  Trimmed trimmed{.removed = {}, .kept_entries = files.size()};
+  for (const EntryFile& file : files) trimmed.kept_bytes += file.bytes;
+  std::uint64_t target = limits.max_bytes;
+  if (to == TrimTo::kRoom && trimmed.kept_bytes > target) target -= target / kRoomPart;
+  for (const EntryFile& file : files) {
+    const bool over = limits.max_bytes != 0 && trimmed.kept_bytes > target;
+    if (!goes(file, limits, now, over)) break;  // the others are younger, and fit
+    const auto path = folder / kEntriesFolder / entry_name(file.digest);
+    if (used_since(path, file.used)) continue;
+    const int error = remove_entry(path);
+    if (error != 0 && error != ENOENT) {
+      ++trimmed.removed.failed;
+      continue;
+    }
+    --trimmed.kept_entries;
+    trimmed.kept_bytes -= file.bytes;
+    if (error == 0) {
+      ++trimmed.removed.entries;
+      trimmed.removed.bytes += file.bytes;
+    }
+  }
+  return trimmed;
+}
+
+int remove_entry(const std::filesystem::path& file) {
+  if (::unlink(file.c_str()) == 0) return 0;
+  const int failed = errno;
+  struct stat status{};
+  if (::lstat(file.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return failed;
+  std::error_code error;
+  std::filesystem::remove_all(file, error);
+  return error.value();
+}
+
+}  // namespace monojit::cache

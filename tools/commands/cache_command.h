@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cache/disk_store.h"
+#include "tools/report.h"
+#include "tools/session.h"
+
+/// What the commands below `monojit cache` share.
+namespace monojit::tools {
+
+struct CacheCommand {
+  std::string folder;                ///< empty: the user's
+  std::vector<std::string> entries;  ///< keys, or the first digits of digests
+  std::string archive;               ///< of pack and unpack
+  std::string max_size;
+  std::string max_age;
+  bool all = false;
+  bool stale = false;
+  bool remove = false;
+  bool reset = false;
+  bool json = false;
+};
+
+/// The cache folder of a command.
+struct OpenCache {
+  /// Throws UserError where there is none, or a file in its place.
+  explicit OpenCache(const CacheCommand& command);
+
+  std::string name() const { return store.folder().string(); }
+  Json folder_json() const { return store.folder().string(); }
+
+  cache::Warnings warnings;
+  cache::Settings settings;
+  cache::DiskStore store;
+};
+
+/// "1 entry", "2 entries"
+std::string count_text(std::size_t entries);
+
+/// Whether this build would look the entry up: one of another generator or toolchain only misses. False for an
+/// unusable one.
+bool is_current(const cache::StoredEntry& entry);
+
+/// Those of `entries` that `name` means: one by the start of its digest, or all of a key. Throws UserError when there
+/// are none.
+std::vector<cache::StoredEntry> find_entries(const std::vector<cache::StoredEntry>& entries, const std::string& name);
+
+Json to_json(const cache::StoredEntry& entry);
+
+/// Says how many could not be removed, and fails, if there are any.
+void check_removed(const cache::Removed& removed, const OpenCache& cache);
+
+/// A subcommand with the flags that all of them have.
+CLI::App& add_cache_command(CLI::App& parent, const char* name, const char* description,
+                            const std::shared_ptr<CacheCommand>& command, void (*action)(const CacheCommand&));
+
+/// stats, trim, clear, verify, path
+void add_cache_care(CLI::App& parent, const std::shared_ptr<CacheCommand>& command);
+
+}  // namespace monojit::tools
