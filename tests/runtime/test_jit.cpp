@@ -58,7 +58,7 @@ class Workshop {
   }
   std::filesystem::path only_entry() const {
     for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
-      if (file.is_regular_file() && file.file_size() > 0) return file.path();
+      if (file.is_regular_file() && file.path().extension() == ".mono") return file.path();
     }
     return {};
   }
