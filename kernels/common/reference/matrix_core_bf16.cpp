@@ -116,7 +116,7 @@ float group_of_any(const Products& products, int first, float c) {
     const int left = kSumBits - kProductFraction - (ed - exponent);
     sum += left >= 0 ? significand * (std::int64_t{1} << left) : significand / (std::int64_t{1} << std::min(-left, 62));
   }
-  return join_addend(sum, std::max(ed, kLeastExponent - 1), c, SmallAddend::kRoundedDown);
+  return join_addend(sum, ed == kNoProduct ? kLeastExponent : ed, c, SmallAddend::kRoundedDown);
 }
 
 /// The sum of doubles with a single rounding to f32: partial sums that don't overlap hold it exactly.

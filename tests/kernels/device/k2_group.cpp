@@ -24,17 +24,31 @@ void DeviceGroup::launch(const K2Key& key) const {
   KimiGroup::launch(kernels);
 }
 
-std::string disagreement(const GroupExpectation& expected, const GroupMemory& after) {
+namespace {
+
+/// Rows of a comparison that `fails`, and then every difference.
+template <class Fails>
+std::string text_of(const GroupExpectation& expected, const GroupMemory& after, Fails&& fails) {
   std::string text;
   for (const kernels::Comparison& row : expected.compare(after)) {
-    if (!row.ok) {
-      text += fmt::format("{}: {} of {} mismatches, error {} of {}\n", row.name, row.mismatches, row.elements,
-                          row.max_error, row.bound);
-    }
+    if (!fails(row)) continue;
+    text += fmt::format("{}: {} of {} mismatches, error {} of {}\n", row.name, row.mismatches, row.elements,
+                        row.max_error, row.bound);
   }
   if (text.empty()) return text;
   for (const std::string& line : expected.differences(after)) text += line + "\n";
   return text;
+}
+
+}  // namespace
+
+std::string disagreement(const GroupExpectation& expected, const GroupMemory& after) {
+  return text_of(expected, after, [](const kernels::Comparison& row) { return !row.ok; });
+}
+
+std::string bit_disagreement(const GroupExpectation& expected, const GroupMemory& after) {
+  if (expected.is_exactly(after)) return "";
+  return text_of(expected, after, [](const kernels::Comparison& row) { return row.mismatches != 0; });
 }
 
 }  // namespace monojit::tests

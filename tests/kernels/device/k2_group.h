@@ -29,5 +29,8 @@ runtime::Jit& group_jit();
 /// What a launch left that the reference does not have: a line a region and rank; empty when all is right.
 std::string disagreement(const kernels::kimi_k3::GroupExpectation& expected,
                          const kernels::kimi_k3::GroupMemory& after);
+/// The same by bits alone, without the wide reference: quick, and right for values that are no numbers.
+std::string bit_disagreement(const kernels::kimi_k3::GroupExpectation& expected,
+                             const kernels::kimi_k3::GroupMemory& after);
 
 }  // namespace monojit::tests

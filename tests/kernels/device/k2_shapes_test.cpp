@@ -7,7 +7,8 @@ namespace {
 using namespace monojit;
 using namespace kernels::kimi_k3;
 
-/// Layers `first`, `first` + 12, ...: the number of blocks grows, and each layer has another number of rows.
+/// Layers `first`, `first` + 12, ...: the number of blocks grows, and each layer has another number of rows. All pairs
+/// of block count and reset that the model has are in layers 1, 13, .. and 12, 24, ..
 void check_layers(int first, int first_tokens) {
   tests::K2Bench bench;
   int tokens = first_tokens;
@@ -23,5 +24,9 @@ void check_layers(int first, int first_tokens) {
 }  // namespace
 
 TEST_CASE("Given layers within each block, when K2 ran with 1 to 8 rows, then all that it left agrees", "[k2]") {
-  check_layers(kFirstLayer, 1);
+  check_layers(kFirstLayer, 8);
+}
+
+TEST_CASE("Given layers that open a block, when K2 ran with 2 to 8 rows, then all that it left agrees", "[k2]") {
+  check_layers(kBlockLayers, 2);
 }

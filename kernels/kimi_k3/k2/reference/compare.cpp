@@ -209,6 +209,21 @@ GroupExpectation::GroupExpectation(const K2Key& key, const GroupMemory& before, 
   }
 }
 
+bool GroupExpectation::is_exactly(const GroupMemory& after) const {
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    const auto same = [&]<class T>(const std::vector<T>& want, std::string_view name) {
+      return std::memcmp(want.data(), after[rank].view(name).bytes.data(), want.size() * sizeof(T)) == 0;
+    };
+    const RankResult& want = results_[rank];
+    if (!same(want.prefix, "prefix") || !same(want.out, "out") || !same(want.scratch, "scratch") ||
+        !same(want.peer, "peer")) {
+      return false;
+    }
+    if (inputs_digest(key_, after[rank]) != inputs_digest_[rank] || set_health_words(after[rank]) != 0) return false;
+  }
+  return true;
+}
+
 std::vector<Comparison> GroupExpectation::compare(const GroupMemory& after) const {
   const GroupResult got = read_results(after);
   const WideCheck wide = check_wide(key_, after, prefix_before_, got);

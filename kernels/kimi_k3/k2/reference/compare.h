@@ -23,6 +23,10 @@ class GroupExpectation {
 
   const GroupResult& results() const { return results_; }
 
+  /// Whether every byte that was to be written or to stay is as expected (experts' weights aren't looked at), and all
+  /// health words are 0. False where only NaNs differ, which compare() lets pass.
+  bool is_exactly(const GroupMemory& after) const;
+
   /// Rows over all ranks together: prefix, out, each region of the scratch and of the peer half by its name (for pairs
   /// the elements are 32-bit words, values and tags), `scratch` and `peer` for the words outside of them, `inputs` for
   /// the tensors that are only read (experts' weights left out), `health` for words that are not 0. max_error and bound

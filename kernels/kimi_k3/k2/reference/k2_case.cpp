@@ -1,27 +1,15 @@
 #include "kernels/kimi_k3/k2/reference/k2_case.h"
 
-#include <algorithm>
 #include <cstddef>
 
 #include "kernels/kimi_k3/k2/reference/generate.h"
+#include "kernels/kimi_k3/k2/reference/operands.h"
 
 namespace monojit::kernels::kimi_k3 {
 namespace {
 
-using reference::bf16_bits;
-using reference::BFloat16Bits;
-
 constexpr std::int32_t kEpoch = 7;
 constexpr int kLayer = 5;
-
-void store(const TensorView& tensor, std::int64_t index, float value) {
-  const auto element = static_cast<std::size_t>(index);
-  if (tensor.dtype == DType::kBFloat16) {
-    reinterpret_cast<BFloat16Bits*>(tensor.bytes.data())[element] = bf16_bits(value);
-  } else {
-    reinterpret_cast<float*>(tensor.bytes.data())[element] = value;
-  }
-}
 
 std::span<std::byte> writable(const std::vector<std::byte>& bytes) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
@@ -46,7 +34,7 @@ K2Case K2Case::generated(const K2Key& case_key, std::uint64_t seed) {
 }
 
 void K2Case::set(int rank_number, std::string_view name, std::int64_t index, float value) {
-  store(rank(rank_number).view(name), index, value);
+  set_operand(rank(rank_number), name, index, value);
 }
 
 void K2Case::set_all(std::string_view name, std::int64_t index, float value) {
@@ -54,14 +42,7 @@ void K2Case::set_all(std::string_view name, std::int64_t index, float value) {
 }
 
 void K2Case::fill(std::string_view name, float value) {
-  for (int number = 0; number < kRanks; ++number) {
-    const TensorView& tensor = rank(number).view(name);
-    if (tensor.dtype == DType::kBFloat16) {
-      std::ranges::fill(rank(number).of<BFloat16Bits>(name), bf16_bits(value));
-    } else {
-      std::ranges::fill(rank(number).of<float>(name), value);
-    }
-  }
+  for (int number = 0; number < kRanks; ++number) fill_operand(rank(number), name, value);
 }
 
 void K2Case::set_launch(std::int32_t epoch, std::int32_t layer) {
@@ -73,15 +54,7 @@ void K2Case::set_launch(std::int32_t epoch, std::int32_t layer) {
 
 void K2Case::set_expert(int rank_number, const ExpertMatrix& matrix, int expert, int row, int column, unsigned code,
                         unsigned scale_code) {
-  const bool is_down = matrix.rows == kDownMatrix.rows;
-  const auto weights = rank(rank_number).of<std::uint8_t>(is_down ? "w2" : "w13");
-  const auto scales = rank(rank_number).of<std::uint8_t>(is_down ? "w2s" : "w13s");
-  std::uint8_t& byte =
-      weights[static_cast<std::size_t>(expert * matrix.weight_bytes() + matrix.weight_byte(row, column))];
-  const unsigned shift = column % 2 == 0 ? 0 : 4;
-  byte = static_cast<std::uint8_t>((byte & ~(15U << shift)) | code << shift);
-  scales[static_cast<std::size_t>(expert * matrix.scale_bytes() + matrix.scale_byte(row, column / kMxBlock))] =
-      static_cast<std::uint8_t>(scale_code);
+  set_expert_operand(rank(rank_number), matrix, expert, row, column, code, scale_code);
 }
 
 Mail K2Case::scratch_of(const GroupResult& result, int rank_number) const {
