@@ -3,36 +3,38 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
-#include "kernels/kimi_k3/k2/reference/compare.h"
+#include "kernels/kimi_k3/k2/reference/addresses.h"
+#include "kernels/kimi_k3/k2/reference/check.h"
 #include "kernels/kimi_k3/k2/reference/generate.h"
-#include "runtime/hip/device_error.h"
+#include "tools/group_chain.h"
 #include "tools/group_processes.h"
+#include "tools/group_tensors.h"
 #include "tools/kimi_group.h"
+#include "tools/output_file.h"
 #include "tools/session.h"
 
 namespace monojit::tools {
 namespace {
 
 using namespace kernels::kimi_k3;
-using Kernels = std::vector<std::shared_ptr<const runtime::LoadedKernel>>;
 
 constexpr const char* kDevicesVariable = "MONOJIT_EMULATOR_DEVICES";
 
 void check_options(const kernels::BuildKey& key, const RunOptions& options) {
   const auto refuse = [&](bool given, const char* option) {
-    if (given)
-      throw UserError(
-          fmt::format("{}: {} runs on a group of devices, which does not take it", option, key.family().name));
+    if (given && options.processes)
+      throw UserError(fmt::format("{} with --processes: a process a rank makes one launch of seeded data", option));
   };
   refuse(!options.inputs.empty(), "--inputs");
   refuse(!options.save.empty(), "--save");
   refuse(options.layers > 0, "--layers");
   refuse(options.repeat > 1, "--repeat");
   refuse(!options.trace.empty(), "--trace");
-  refuse(options.processes && options.profile.on, "--profile with --processes");
+  refuse(options.profile.on, "--profile");
   if (options.device != "auto" && options.device != "emulator") {
     throw UserError(
         fmt::format("--device {}: {} runs on {} devices of the emulator in one process; use --device "
@@ -41,82 +43,140 @@ void check_options(const kernels::BuildKey& key, const RunOptions& options) {
   }
 }
 
-// Read by the emulator when it starts.
 std::shared_ptr<const runtime::HipTable> open_emulator() {
-  setenv(kDevicesVariable, std::to_string(kRanks).c_str(), 0);
+  reserve_group_devices();
   return runtime::HipTable::open(runtime::Provider::kEmulator);
 }
 
-Kernels prepare(runtime::Jit& jit, const kernels::BuildKey& key, const KimiGroup& group, RunResult& result) {
-  runtime::Obtained obtained = jit.get(key, group.device(0).arch());
+/// Generated tensors, partly replaced. Returns the tensors of experts' weights that were given.
+std::set<std::string> fill(const K2Key& key, const RunOptions& options, const GroupMemory& memory) {
+  for (int rank = 0; rank < kRanks; ++rank) {
+    for (const TensorView& tensor : memory[static_cast<std::size_t>(rank)].views())
+      generate_tensor(key, options.seed, rank, tensor);
+  }
+  return options.inputs.empty() ? std::set<std::string>() : replace_group_tensors(options.inputs, memory);
+}
+
+std::vector<PlannedLaunch> plan(const kernels::BuildKey& key, const RunOptions& options, const GroupMemory& memory) {
+  const K2Key k2 = k2_key(key);
+  if (options.layers > 0) return plan_layers(k2, options.layers);
+  const std::int32_t slot = k2.fault_rank >= 0 ? k2.fault_layer : memory[0].of<std::int32_t>("layer")[0];
+  return {PlannedLaunch{.key = k2, .build = key, .slot = slot}};
+}
+
+/// Adds launches to the result; whether the next ones may follow.
+bool take(LaunchResult launches, int count, std::optional<LaunchFailure> failure, bool compared, RunResult& result) {
+  result.run_ms += launches.run_ms;
+  if (failure) {
+    result.verified = false;
+    result.failure = std::move(failure);
+    result.failed_place = place_text(launches.place);
+    return false;
+  }
+  result.launches += count;
+  if (!compared) return true;
+  merge(launches.outputs, result.outputs);
+  result.verified = std::ranges::all_of(result.outputs, &kernels::Comparison::ok);
+  result.layers.push_back(std::move(launches));
+  return true;
+}
+
+/// The plan once, launch by launch; whether all ended well.
+bool run_once(GroupChain& chain, int launches, bool verify, RunResult& result) {
+  for (int i = 0; i < launches; ++i) {
+    LaunchResult launch;
+    auto failure = chain.launch(static_cast<std::size_t>(i), verify, launch);
+    if (!take(std::move(launch), 1, std::move(failure), verify, result)) return false;
+  }
+  chain.begin_again();
+  return true;
+}
+
+/// The first time and the last one launch by launch, what lies between as captured steps.
+void run_launches(GroupChain& chain, int launches, const RunOptions& options, RunResult& result) {
+  result.compared = options.verify;
+  if (!run_once(chain, launches, options.verify, result) || options.repeat == 1) return;
+  if (options.repeat > 2) {
+    LaunchResult replays;
+    auto failure = chain.replay(options.repeat - 2, replays);
+    if (!take(std::move(replays), launches * (options.repeat - 2), std::move(failure), false, result)) return;
+  }
+  run_once(chain, launches, options.verify, result);
+}
+
+void prepare(runtime::Jit& jit, const kernels::BuildKey& key, const std::string& arch, GroupChain& chain,
+             RunResult& result) {
+  const runtime::Obtained obtained = jit.get(key, arch);
   const Stopwatch watch;
-  Kernels kernels;
-  for (std::size_t rank = 0; rank < kRanks; ++rank) kernels.push_back(jit.prepare(key, group.device(rank)));
+  chain.prepare();
   result.load_ms = watch.ms() + obtained.times_ms.lookup;
   result.source = obtained.source;
   result.get_ms = obtained.times_ms;
-  result.resources = kernels[0]->kernel().record.resources;
-  return kernels;
+  result.resources = chain.first_kernel().kernel().record.resources;
 }
 
-void launch(const KimiGroup& group, const kernels::BuildKey& key, const Kernels& kernels, RunResult& result) {
-  const Stopwatch watch;
-  std::string error;
+void save(const RunOptions& options, std::vector<FileTensor> before, const GroupMemory& memory, RunResult& result) {
   try {
-    group.launch(kernels);
-  } catch (const runtime::DeviceError& failed) {
-    error = failed.what();
+    save_group_tensors(options.save, std::move(before), memory);
+  } catch (const UserError& error) {  // the run is done: its result is worth having without the file
+    result.save_problem = error.what();
   }
-  result.run_ms = watch.ms();
-  const runtime::WatchedLaunch watched{key, group.memory()[0].of<std::int32_t>("layer")[0]};
-  std::optional<std::string> health = group.explain({&watched, 1});
-  if (error.empty() && !health) {
-    result.launches = 1;
-    return;
-  }
-  if (!health) throw std::runtime_error(error);
-  result.failure = LaunchFailure{.error = error, .health = *std::move(health)};
+}
+
+RunResult result_of(const kernels::BuildKey& key, const runtime::HipTable& table, const KimiGroup& group) {
+  RunResult result;
+  result.key = key.text();
+  result.arch = group.device(0).arch();
+  result.device = fmt::format("emulator:0..{}", kRanks - 1);
+  result.device_name = runtime::emulator_description(table);
+  result.traits.matrix_model = runtime::emulator_matrix_model(table);
+  return result;
 }
 
 }  // namespace
 
 bool runs_on_group(const kernels::Family& family) { return family.peer_state != nullptr; }
 
-RunResult run_group(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
+// Read by the emulator when it starts.
+void reserve_group_devices() { setenv(kDevicesVariable, std::to_string(kRanks).c_str(), 0); }
+
+RunResult run_group(runtime::Jit& jit, const kernels::BuildKey& family_key, const RunOptions& options) {
+  const kernels::BuildKey key = options.fault.empty() ? family_key : with_fault(family_key, options.fault);
   check_options(key, options);
+  if (!options.save.empty()) check_output_file(options.save);
+  TimelineTrace trace(key, options.trace, kRanks);
   if (!options.arch.empty()) kernels::validate(key, options.arch);
   if (options.processes) return run_group_in_processes(jit, key, options);
   const auto table = open_emulator();
   const K2Key k2 = k2_key(key);
-  const KimiGroup group(table, k2);
+  KimiGroup group(table, k2);
   kernels::validate(key, group.device(0).arch());
 
-  RunResult result;
-  result.key = key.text();
-  result.arch = group.device(0).arch();
-  result.device = fmt::format("emulator:0..{}", kRanks - 1);
-  result.device_name = runtime::emulator_description(*table);
-  result.traits.matrix_model = runtime::emulator_matrix_model(*table);
-  const Kernels kernels = prepare(jit, key, group, result);
-  generate_group(k2, options.seed, group.memory(), ExpertFill::kPicked);
-  if (k2.fault_rank >= 0) group.set_launch(k2.fault_epoch, k2.fault_layer);  // the launch that the key wants to fail
-  std::optional<GroupExpectation> expected;
-  if (options.verify) {
-    expected.emplace(k2, group.memory(), kernels::reference::matrix_model(result.traits.matrix_model));
-  }
+  RunResult result = result_of(key, *table, group);
+  const std::set<std::string> given = fill(k2, options, group.memory());
+  const std::vector<PlannedLaunch> launches = plan(key, options, group.memory());
+  std::int32_t epoch = group.memory()[0].of<std::int32_t>("epoch")[0];
+  if (k2.fault_rank >= 0) epoch = epoch_of_fault(launches);
+  if (!options.inputs.empty()) check_group(launches.front().key, group.memory());
+  GroupChain chain(jit, group, launches, options.seed, kernels::reference::matrix_model(result.traits.matrix_model),
+                   trace);
+  prepare(jit, launches.front().build, result.arch, chain, result);
+  result.weight_bytes = least_weight_bytes(chain.begin(epoch, given));
+  std::vector<FileTensor> before;
+  if (!options.save.empty()) before = tensors_before(group.memory());
+
   ProfiledLaunches profiled(*table, options.profile);
   const auto counts_before = runtime::emulator_counts(*table);
-  launch(group, key, kernels, result);
+  run_launches(chain, static_cast<int>(launches.size()), options, result);
   const auto counts_after = runtime::emulator_counts(*table);
   if (counts_before && counts_after) {
     result.emulator = *counts_after - *counts_before;
     result.emulator->seconds = result.run_ms / 1000;  // its own are the ranks', which ran at the same time
   }
   result.profile = profiled.take();
-  if (result.failure || !expected) return result;
-  result.outputs = expected->compare(group.memory());
-  result.compared = true;
-  result.verified = std::ranges::all_of(result.outputs, &kernels::Comparison::ok);
+  trace.write(result.device);
+  if (result.failure && result.failure->health.empty()) throw std::runtime_error(result.failure->error);
+  if (!options.save.empty()) save(options, std::move(before), group.memory(), result);
   return result;
 }
 

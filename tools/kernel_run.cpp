@@ -30,23 +30,6 @@ std::vector<Tensor> make_inputs(const kernels::Workload& workload, const kernels
   return tensors;
 }
 
-/// Adds a comparison to those of earlier launches: counts add up, of the distances the worst stays.
-void merge(const std::vector<kernels::Comparison>& outputs, std::vector<kernels::Comparison>& all) {
-  for (const kernels::Comparison& output : outputs) {
-    const auto found = std::ranges::find(all, output.name, &kernels::Comparison::name);
-    if (found == all.end()) {
-      all.push_back(output);
-      continue;
-    }
-    found->elements += output.elements;
-    found->mismatches += output.mismatches;
-    found->ok = found->ok && output.ok;
-    if (output.max_error * found->bound <= found->max_error * output.bound) continue;
-    found->max_error = output.max_error;
-    found->bound = output.bound;
-  }
-}
-
 /// Adds launches to the result; whether the next ones may follow.
 bool take(const LaunchResult& launches, int count, std::optional<LaunchFailure> failure, RunResult& result) {
   result.run_ms += launches.run_ms;

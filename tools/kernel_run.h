@@ -25,6 +25,7 @@ struct RunOptions {
   int repeat = 1;          ///< of the whole: what follows the first time runs back to back, and is not compared
   bool verify = true;      ///< if not, the first time runs back to back too
   bool processes = false;  ///< of a kernel that runs on a group of ranks: a process a rank
+  std::string fault;       ///< rank that stalls, of such a kernel (tools/group_plan.h); empty: none
   std::string trace;       ///< file for the kernel's own time stamps; empty: none
   ProfileFlags profile;
 };

@@ -7,10 +7,16 @@
 
 #include "kernels/common/reference/tensors.h"
 #include "kernels/kimi_k3/k2/arguments.h"
+#include "kernels/kimi_k3/k2/roles.h"
+#include "kernels/kimi_k3/k2/timeline.h"
 
 namespace monojit::tools {
 
 using namespace kernels::kimi_k3;
+
+namespace {
+constexpr std::size_t kStampBytes = std::size_t{kWorkgroups} * kTimelinePoints * sizeof(std::int64_t);
+}  // namespace
 
 KimiRank::KimiRank(const runtime::PeerRank& peers, const K2Key& key) : peers_(peers), stream_(peers.device()) {
   const auto shared = [&](std::string_view name) -> void* {
@@ -26,6 +32,12 @@ KimiRank::KimiRank(const runtime::PeerRank& peers, const K2Key& key) : peers_(pe
     if (address == nullptr) address = tensors_.emplace_back(device(), bytes).address();
     memory_.add({std::string(shape.name), shape.dtype, shape.extents, {static_cast<std::byte*>(address), bytes}});
   }
+  if (key.timeline) stamps_.emplace(device(), kStampBytes);
+}
+
+std::span<std::int64_t> KimiRank::stamps() const {
+  if (!stamps_) return {};
+  return {static_cast<std::int64_t*>(stamps_->address()), kStampBytes / sizeof(std::int64_t)};
 }
 
 runtime::ArgumentValues KimiRank::arguments(const RankMemory& host) const {
@@ -38,6 +50,7 @@ runtime::ArgumentValues KimiRank::arguments(const RankMemory& host) const {
       values.set(argument.name, memory_.view(argument.name).bytes.data());
     }
   }
+  values.set("tl", stamps_ ? stamps_->address() : nullptr);
   peers_.fill(values);
   return values;
 }
@@ -71,7 +84,8 @@ kernels::BuildKey build_key(const K2Key& key) {
                                               {"fault_rank", key.fault_rank},
                                               {"fault_epoch", key.fault_epoch},
                                               {"fault_layer", key.fault_layer},
-                                              {"fault_ticks", key.fault_ticks}});
+                                              {"fault_ticks", key.fault_ticks},
+                                              {"timeline", key.timeline}});
 }
 
 }  // namespace monojit::tools

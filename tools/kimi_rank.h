@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "kernels/kimi_k3/k2/key.h"
@@ -28,6 +30,9 @@ class KimiRank {
   /// Of a launch with the scalars of `host`.
   runtime::ArgumentValues arguments(const kernels::kimi_k3::RankMemory& host) const;
 
+  /// Time stamps of the latest launch, where the host can reach the device's memory; empty: the key takes none.
+  std::span<std::int64_t> stamps() const;
+
   /// Copies what the kernel writes to `host`.
   void download(const kernels::kimi_k3::RankMemory& host) const;
 
@@ -35,6 +40,7 @@ class KimiRank {
   const runtime::PeerRank& peers_;
   runtime::Stream stream_;
   std::vector<runtime::DeviceBuffer> tensors_;
+  std::optional<runtime::DeviceBuffer> stamps_;
   kernels::kimi_k3::RankMemory memory_;
 };
 

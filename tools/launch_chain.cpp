@@ -149,4 +149,20 @@ std::optional<LaunchFailure> LaunchChain::failure_of(const std::string& error) {
   return LaunchFailure{.error = error, .health = std::move(health)};
 }
 
+void merge(const std::vector<kernels::Comparison>& outputs, std::vector<kernels::Comparison>& all) {
+  for (const kernels::Comparison& output : outputs) {
+    const auto found = std::ranges::find(all, output.name, &kernels::Comparison::name);
+    if (found == all.end()) {
+      all.push_back(output);
+      continue;
+    }
+    found->elements += output.elements;
+    found->mismatches += output.mismatches;
+    found->ok = found->ok && output.ok;
+    if (output.max_error * found->bound <= found->max_error * output.bound) continue;
+    found->max_error = output.max_error;
+    found->bound = output.bound;
+  }
+}
+
 }  // namespace monojit::tools

@@ -61,6 +61,9 @@ class LaunchChain {
   runtime::Stream stream_;
 };
 
+/// Adds comparisons to those of earlier launches: counts add up, of the distances the worst stays.
+void merge(const std::vector<kernels::Comparison>& outputs, std::vector<kernels::Comparison>& all);
+
 /// "step 5, layer 17".
 std::string place_text(const std::vector<std::pair<std::string, std::int64_t>>& place);
 

@@ -71,6 +71,9 @@ struct Family {
   std::optional<TimelineWords> (*timeline)(const BuildKey&) = nullptr;
   /// Every memory whose layout the kernel defines, for `monojit dump --emit=layout`; null: none.
   std::vector<MemoryMap> (*layout)(const BuildKey&) = nullptr;
+  /// The emitter's source files that are stages, without ending, in the order in which a launch comes to them; empty:
+  /// the kernel has none.
+  std::span<const std::string_view> stages = {};
   /// What the ranks of a group share; null: the kernel runs on one device alone.
   PeerState (*peer_state)(const BuildKey&) = nullptr;
 };

@@ -30,6 +30,8 @@ std::string_view content_name(Content content) {
       return "int32";
     case Content::kBFloat16:
       return "bf16";
+    case Content::kFp8:
+      return "FP8";
   }
   return "unknown";
 }

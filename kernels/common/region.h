@@ -19,6 +19,7 @@ enum class Content : std::uint8_t {
   kFloat32,
   kInt32,
   kBFloat16,
+  kFp8,
 };
 
 inline constexpr int kTaggedPairBytes = 8;
@@ -26,6 +27,7 @@ inline constexpr int kTaggedPairBytes = 8;
 constexpr bool is_pair(Content content) { return content <= Content::kWordPair; }
 constexpr std::int64_t element_bytes(Content content) {
   if (is_pair(content)) return kTaggedPairBytes;
+  if (content == Content::kFp8) return 1;
   return content == Content::kBFloat16 ? 2 : 4;
 }
 /// "f32 pairs", "bf16".

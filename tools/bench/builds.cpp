@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "runtime/compiler/compiler_loader.h"
+#include "tools/group_run.h"
 #include "tools/kernel_run.h"
 
 namespace monojit::tools {
@@ -13,6 +14,7 @@ namespace {
 
 constexpr int kTokens[] = {1, 2, 3, 8, 16};
 constexpr int kIndexHeads[] = {1, 4};
+constexpr int kGroupTokens[] = {1, 4, 8};
 constexpr double kMsPerSecond = 1e3;
 constexpr double kUsPerSecond = 1e6;
 
@@ -37,16 +39,44 @@ void build(const kernels::BuildKey& key, const BuildsOptions& options, BuildFigu
   }
 }
 
+runtime::EmulatorCounts share(const runtime::EmulatorCounts& counts, std::uint64_t ranks) {
+  runtime::EmulatorCounts one;
+  for (const auto value :
+       {&runtime::EmulatorCounts::wave_instructions, &runtime::EmulatorCounts::vector, &runtime::EmulatorCounts::scalar,
+        &runtime::EmulatorCounts::scalar_memory, &runtime::EmulatorCounts::vector_memory, &runtime::EmulatorCounts::lds,
+        &runtime::EmulatorCounts::mfma, &runtime::EmulatorCounts::other}) {
+    one.*value = counts.*value / ranks;
+  }
+  for (const auto bytes : {&runtime::EmulatorCounts::device_bytes, &runtime::EmulatorCounts::peer_bytes,
+                           &runtime::EmulatorCounts::host_bytes, &runtime::EmulatorCounts::lds_bytes,
+                           &runtime::EmulatorCounts::scratch_bytes}) {
+    one.*bytes = {(counts.*bytes).loaded / ranks, (counts.*bytes).stored / ranks};
+  }
+  return one;
+}
+
+/// The sums of one rank, of `ranks` that did much the same.
+std::vector<StageFigures> stages_of(const kernels::Family& family, const Json& profile, std::uint64_t ranks) {
+  if (family.stages.empty() || profile.is_null()) return {};
+  std::vector<CodeLine> code = profiled_code(profile.at(0));
+  for (CodeLine& line : code) line.executions /= ranks;
+  return stage_figures(code, family.stages);
+}
+
 RunFigures launch(const kernels::BuildKey& key, const BuildsOptions& options) {
   static runtime::Jit jit({});  // in memory alone
+  const kernels::Family& family = key.family();
   RunOptions run;
   run.device = "emulator";
   run.arch = options.arch;
   run.seed = options.seed;
   run.verify = options.verify;
-  const RunResult result = run_kernel(jit, key, run);
+  run.profile.on = !family.stages.empty();
+  const RunResult result = runs_on_group(family) ? run_group(jit, key, run) : run_kernel(jit, key, run);
   if (result.failure) throw std::runtime_error(failure_text(*result.failure, result.failed_place));
-  RunFigures figures{.counts = result.emulator.value_or(runtime::EmulatorCounts{}),
+  const auto ranks = static_cast<std::uint64_t>(family.peer_state == nullptr ? 1 : family.peer_state(key).ranks);
+  RunFigures figures{.counts = share(result.emulator.value_or(runtime::EmulatorCounts{}), ranks),
+                     .stages = stages_of(family, result.profile, ranks),
                      .weight_bytes = result.weight_bytes,
                      .verified = {}};
   if (result.compared) figures.verified = result.verified;
@@ -64,6 +94,7 @@ std::vector<std::string> default_builds() {
       }
     }
   }
+  for (const int tokens : kGroupTokens) keys.push_back(fmt::format("kimi_k3.k2{{tokens={},nblocks=4}}", tokens));
   return keys;
 }
 
@@ -88,8 +119,8 @@ std::uint32_t instruction_count(const BuildFigures& figures) {
   return count;
 }
 
-double floor_us(std::int64_t weight_bytes) {
-  return static_cast<double>(weight_bytes) / kHbmBytesPerSecond * kUsPerSecond;
+double floor_us(std::int64_t weight_bytes, double bytes_per_second) {
+  return static_cast<double>(weight_bytes) / bytes_per_second * kUsPerSecond;
 }
 
 }  // namespace monojit::tools

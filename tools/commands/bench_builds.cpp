@@ -7,7 +7,9 @@
 
 #include "tools/bench/benchmarks.h"
 #include "tools/bench/builds.h"
+#include "tools/bench/stage_report.h"
 #include "tools/commands/commands.h"
+#include "tools/group_run.h"
 #include "tools/kernel_run.h"
 #include "tools/report.h"
 #include "tools/session.h"
@@ -74,6 +76,7 @@ Json run_json(const RunFigures& run) {
   json["weight_bytes"] = run.weight_bytes ? Json(*run.weight_bytes) : Json(nullptr);
   json["floor_us"] = run.weight_bytes ? Json(floor_us(*run.weight_bytes)) : Json(nullptr);
   json["verified"] = run.verified ? Json(*run.verified) : Json(nullptr);
+  json["stages"] = stages_json(run.stages);
   return json;
 }
 
@@ -143,7 +146,8 @@ std::vector<std::string> run_row(const std::string& name, const RunFigures& run)
 }
 
 std::string scenario(const BuildsOptions& options) {
-  return fmt::format("one launch on {}'s emulator, tensors of seed {}", options.arch, options.seed);
+  return fmt::format("one launch on {}'s emulator, of a group one rank's share, tensors of seed {}", options.arch,
+                     options.seed);
 }
 
 void print_tables(const std::vector<kernels::BuildKey>& keys, const std::vector<BuildFigures>& all,
@@ -159,6 +163,10 @@ void print_tables(const std::vector<kernels::BuildKey>& keys, const std::vector<
   if (runs.empty()) return;
   print("\n{}; wave-instructions by class, weights at {:.0f} TB/s\n{}", scenario(options), kHbmBytesPerSecond / 1e12,
         runs.text());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].run && !all[i].run->stages.empty())
+      print("\nstages of {}, of one rank\n{}", short_name(keys[i]), stages_text(*all[i].run));
+  }
 }
 
 void bench_builds(Options& options) {
@@ -167,6 +175,9 @@ void bench_builds(Options& options) {
   if (builds.keys.empty()) builds.keys = default_builds();
   const std::vector<kernels::BuildKey> keys = parse_keys(builds.keys);
   for (const kernels::BuildKey& key : keys) kernels::validate(key, builds.arch);
+  for (const kernels::BuildKey& key : keys) {
+    if (runs_on_group(key.family())) reserve_group_devices();
+  }
   std::vector<BuildFigures> all;
   for (const kernels::BuildKey& key : keys) {
     all.push_back(measure_build(key, builds));

@@ -30,9 +30,12 @@ struct Options {
 constexpr std::uint64_t kMost = 10'000;  // layers, and repetitions
 
 RunResult run_in_memory(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
-  if (options.processes && !runs_on_group(key.family())) {
-    throw UserError(fmt::format("--processes: {} does not run on a group of ranks", key.family().name));
-  }
+  const auto refuse = [&](bool given, const char* option) {
+    if (given && !runs_on_group(key.family()))
+      throw UserError(fmt::format("{}: {} does not run on a group of ranks", option, key.family().name));
+  };
+  refuse(options.processes, "--processes");
+  refuse(!options.fault.empty(), "--fault");
   try {
     return runs_on_group(key.family()) ? run_group(jit, key, options) : run_kernel(jit, key, options);
   } catch (const std::bad_alloc&) {
@@ -99,6 +102,11 @@ void add_run(CLI::App& app) {
       ->capture_default_str();
   command.add_flag("--processes", options->run.processes,
                    "of a kernel that runs on a group of ranks: a process a rank, instead of all in one");
+  command
+      .add_option(
+          "--fault", options->run.fault,
+          "of such a kernel: rank=N[,epoch=N][,layer=N][,ticks=N] stalls a rank in one launch, so that all give up")
+      ->check(not_empty());
   command.add_flag("!--no-verify", options->run.verify, "compare nothing: all launches run back to back");
   command
       .add_option("--trace", options->run.trace,

@@ -4,7 +4,7 @@
 
 #include "kernels/common/argument.h"
 
-/// Argument list of K2 (specification §3.3): 28 arguments, 216 bytes. Host and kernel share it.
+/// Argument list of K2 (specification §3.3) and, last, `tl`: 29 arguments, 224 bytes. Host and kernel share it.
 namespace monojit::kernels::kimi_k3 {
 
 inline constexpr Argument kK2Arguments[] = {
@@ -39,6 +39,7 @@ inline constexpr Argument kK2Arguments[] = {
     {"layer", ArgumentType::kInt32, 0, false, "128 + number of the layer in the model"},
     {"health", ArgumentType::kPointer, 16, true, "int32 [257][8], zeroed once: why a wait gave up"},
     {"alarm", ArgumentType::kPointer, 4, true, "int32 [1]: this rank's flag in rank 0's peer buffer"},
+    {"tl", ArgumentType::kPointer, 8, true, "int64 [256][20]: time stamps; null without timeline"},
 };
 
 }  // namespace monojit::kernels::kimi_k3

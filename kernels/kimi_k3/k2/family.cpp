@@ -5,12 +5,18 @@
 #include "kernels/kimi_k3/k2/key.h"
 #include "kernels/kimi_k3/k2/layout.h"
 #include "kernels/kimi_k3/k2/roles.h"
+#include "kernels/kimi_k3/k2/timeline.h"
 #include "kernels/kimi_k3/k2/waits.h"
 
 namespace monojit::kernels::kimi_k3 {
 namespace {
 
 constexpr auto kFields = plain_fields(kK2Fields);
+
+constexpr std::string_view kStages[] = {
+    "output_projection", "residual_slice",  "residual_mix",   "early_gemv",     "route",
+    "shared_activation", "latent_quantise", "routing_tables", "expert_gate_up", "expert_down",
+    "shared_down",       "latent_norm",     "latent_up",      "final_reduce"};
 
 Launch launch(const BuildKey& /*key*/) {
   return {.workgroups = kWorkgroups, .workgroup_size = kThreads, .persistent = true, .min_waves_per_eu = 2};
@@ -58,7 +64,7 @@ std::vector<MemoryMap> layout(const BuildKey& key) {
        {p.ar, p.rlog, p.lat, p.latr, p.final_}},
       {"LDS",
        "a workgroup's; regions that overlap belong to different stages",
-       l.bytes,
+       l.bytes + (k2.timeline ? std::int64_t{kTimelinePoints} * 8 : 0),  // the stamps are last
        {l.red, l.route, l.flag, l.expert, l.kof, l.scan, l.rows, l.vals, l.delta, l.latent_words, l.latent_scales,
         l.values, l.inter_words, l.inter_scales, l.contributions}},
   };
@@ -78,7 +84,9 @@ const Family kK2 = {
     .launch = launch,
     .check = check,
     .health = health,
+    .timeline = k2_timeline,
     .layout = layout,
+    .stages = kStages,
     .peer_state = peer_state,
 };
 

@@ -22,6 +22,7 @@ struct K2Key {
   int fault_epoch = 0;
   int fault_layer = 0;
   int fault_ticks = 0;
+  bool timeline = false;
 
   /// AttnRes sources: the blocks and the prefix.
   constexpr int sources() const { return nblocks + 1; }
@@ -42,6 +43,7 @@ inline constexpr KeyField<K2Key> kK2Fields[] = {
     integer<&K2Key::fault_epoch>("fault_epoch", "epoch of the launch that stalls", 0, kMaxFaultNumber, 0),
     integer<&K2Key::fault_layer>("fault_layer", "`layer` argument of the launch that stalls", 0, 255, 0),
     integer<&K2Key::fault_ticks>("fault_ticks", "how long it stalls, in ticks of 10 ns", 0, kMaxFaultNumber, 0),
+    integer<&K2Key::timeline>("timeline", "write time stamps of the stages", 0, 1, 0),
 };
 
 inline K2Key k2_key(const BuildKey& key) { return key.as(kK2Fields); }

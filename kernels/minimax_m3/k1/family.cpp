@@ -3,6 +3,7 @@
 #include "kernels/minimax_m3/k1/generator_digest.h"
 #include "kernels/minimax_m3/k1/key.h"
 #include "kernels/minimax_m3/k1/layout.h"
+#include "kernels/minimax_m3/k1/memory_map.h"
 #include "kernels/minimax_m3/k1/timeline.h"
 
 namespace monojit::kernels::minimax_m3 {
@@ -46,6 +47,7 @@ const Family kK1 = {
     .check = check,
     .health = health,
     .timeline = k1_timeline,
+    .layout = k1_memory_map,
 };
 
 }  // namespace monojit::kernels::minimax_m3

@@ -55,7 +55,7 @@ TEST_CASE("K2's 28 arguments lie where the released kernel has them") {
                                {"bias", 72},   {"w_ld", 80},     {"w_sgu", 88},   {"w_sd", 96},   {"w13", 104},
                                {"w13s", 112},  {"w2", 120},      {"w2s", 128},    {"ln_w", 136},  {"w_up", 144},
                                {"out", 152},   {"scratch", 160}, {"peers", 168},  {"rank", 176},  {"epoch", 184},
-                               {"layer", 192}, {"health", 200},  {"alarm", 208}};
+                               {"layer", 192}, {"health", 200},  {"alarm", 208},  {"tl", 216}};
   REQUIRE(std::size(kK2Arguments) == std::size(kPlaces));
   std::uint32_t offset = 0;
   for (std::size_t i = 0; i < std::size(kPlaces); ++i) {
@@ -66,7 +66,7 @@ TEST_CASE("K2's 28 arguments lie where the released kernel has them") {
     CHECK(offset == kPlaces[i].offset);
     offset += bytes;
   }
-  CHECK(offset == 216);
+  CHECK(offset == 224);
 }
 
 TEST_CASE("the model's layers use 15 pairs of block count and reset") {

@@ -8,7 +8,6 @@ constexpr float kMinusLog2E = -0x1.715476p+0F;
 constexpr float kMinusTwoLog2E = -0x1.715476p+1F;
 constexpr float kSixth = 0x1.555556p-3F;        // 0x3E2AAAAB
 constexpr float kTwentyFifth = 0x1.47AE14p-5F;  // 0x3D23D70A
-constexpr int kGateWords = kSharedIntermediate / 2;
 constexpr int kMaxCode = 254;
 
 Float32 decay(const Float32& x) { return exp2(abs(x) * kMinusTwoLog2E); }
@@ -37,20 +36,6 @@ Float32 shared_activation_of(const Float32& gate, const Float32& up) {
 Float32 routed_activation_of(const Float32& gate, const Float32& up) {
   const Float32 a = (quick_tanh(gate * 0.25F) * 4.0F) * sigmoid(gate);
   return (a * 25.0F) * quick_tanh(up * kTwentyFifth);
-}
-
-void shared_activation(const Context& k, const Uniform<Int32>& token) {
-  const Region& sgu = k.scratch_map.sgu;
-  const Region& h = k.scratch_map.h;
-  If(thread_id() < kGateWords, [&] {
-    const Int32 gate_word = sgu.at(Int32(token), thread_id());
-    const std::vector<Int32> words = k.box(sgu).poll(std::array{PairRun{gate_word}, PairRun{gate_word, 1, kGateWords}});
-    const Vec<Float32, 2> gate = values_of(words[0]);
-    const Vec<Float32, 2> up = values_of(words[1]);
-    const auto both = vec(shared_activation_of(gate[0], up[0]), shared_activation_of(gate[1], up[1]));
-    k.box(h).put(h.at(Int32(token), thread_id()), word_of(both));
-  });
-  barrier();
 }
 
 Int32 scale_code(const Float32& largest) {

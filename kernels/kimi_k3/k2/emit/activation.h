@@ -12,9 +12,6 @@ Float32 routed_activation_of(const Float32& gate, const Float32& up);
 /// 1 / (1 + 2^(-x log2 e)), by the bare reciprocal.
 Float32 sigmoid(const Float32& x);
 
-/// Specification §8.9, workgroup 8 + t, for token t. In: SGU. Out: H.
-void shared_activation(const Context& k, const Uniform<Int32>& token);
-
 /// The E8M0 code of the scale of an MX block whose largest magnitude is `largest`: rule C of §8.10.
 Int32 scale_code(const Float32& largest);
 /// The scale of a code, for conversions.

@@ -5,9 +5,11 @@
 #include "ir/dsl.h"
 #include "kernels/common/emit/gemv_tile.h"
 #include "kernels/common/emit/mailbox.h"
+#include "kernels/common/emit/timeline.h"
 #include "kernels/kimi_k3/k2/key.h"
 #include "kernels/kimi_k3/k2/layout.h"
 #include "kernels/kimi_k3/k2/roles.h"
+#include "kernels/kimi_k3/k2/timeline.h"
 
 namespace monojit::kernels::kimi_k3 {
 
@@ -61,7 +63,9 @@ class Context {
   Uniform<Ptr<Float32, Global>> bias;
   Uniform<Ptr<Int32, Global>> w13, w13s, w2, w2s;
   Uniform<Int32> blk_sm, blk_sr;
+  Uniform<Ptr<Int64, Global>> tl;
   Lds lds;
+  Timeline timeline;
 
  private:
   static BufferAccess shared(const Region& region) {

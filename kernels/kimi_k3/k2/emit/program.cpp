@@ -1,18 +1,18 @@
 #include "kernels/kimi_k3/k2/emit/program.h"
 
-#include "kernels/kimi_k3/k2/emit/activation.h"
 #include "kernels/kimi_k3/k2/emit/context.h"
 #include "kernels/kimi_k3/k2/emit/early_gemv.h"
 #include "kernels/kimi_k3/k2/emit/expert_down.h"
 #include "kernels/kimi_k3/k2/emit/expert_gate_up.h"
+#include "kernels/kimi_k3/k2/emit/final_reduce.h"
 #include "kernels/kimi_k3/k2/emit/latent_norm.h"
 #include "kernels/kimi_k3/k2/emit/latent_quantise.h"
 #include "kernels/kimi_k3/k2/emit/latent_up.h"
 #include "kernels/kimi_k3/k2/emit/output_projection.h"
-#include "kernels/kimi_k3/k2/emit/rank_sum.h"
 #include "kernels/kimi_k3/k2/emit/residual.h"
 #include "kernels/kimi_k3/k2/emit/route.h"
 #include "kernels/kimi_k3/k2/emit/routing_tables.h"
+#include "kernels/kimi_k3/k2/emit/shared_activation.h"
 #include "kernels/kimi_k3/k2/emit/shared_down.h"
 
 namespace monojit::kernels::kimi_k3 {
@@ -24,6 +24,13 @@ template <class Stage>
 void on(const Context& k, const WorkgroupRange& range, Stage&& stage) {
   const Uniform<Int32> index = k.workgroup - range.first;
   If(ult(index, range.count), [&] { stage(k, index); });
+}
+template <class Stage>
+void on(const Context& k, const WorkgroupRange& range, Stamp end, Stage&& stage) {
+  on(k, range, [&](const Context&, const Uniform<Int32>& index) {
+    stage(k, index);
+    k.timeline.stamp(end);
+  });
 }
 
 // Test hook: one workgroup of one rank holds up one launch.
@@ -42,18 +49,22 @@ void fault(const Context& k) {
 
 void attention_residual(const Context& k, const Uniform<Int32>& slice) {
   reduce_attention(k, slice);
+  k.timeline.stamp(Stamp::kAttentionSummed);
   residual_slice(k, slice);
-  on(k, {0, k.tokens()}, residual_gate);
+  k.timeline.stamp(Stamp::kSlice);
+  on(k, {0, k.tokens()}, Stamp::kGate, residual_gate);
   residual_mix(k, slice);
-  on(k, {0, k.tokens()}, route);
-  on(k, {kSharedActivation.first, k.tokens()}, shared_activation);
+  k.timeline.stamp(Stamp::kMix);
+  on(k, {0, k.tokens()}, Stamp::kRouted, route);
+  on(k, {kSharedActivation.first, k.tokens()}, Stamp::kSharedActivated, shared_activation);
 }
 
 void projections(const Context& k, const Uniform<Int32>& index) {
   output_projection(k, index);
-  on(k, kSharedGateUp, shared_gate_up);
-  on(k, kRouter, router);
-  on(k, kLatentDown, latent_down);
+  k.timeline.stamp(Stamp::kProjected);
+  on(k, kSharedGateUp, Stamp::kSharedProjected, shared_gate_up);
+  on(k, kRouter, Stamp::kScored, router);
+  on(k, kLatentDown, Stamp::kLatentProjected, latent_down);
 }
 
 }  // namespace
@@ -62,18 +73,24 @@ void projections(const Context& k, const Uniform<Int32>& index) {
 // deadlock.
 void emit_k2(Kernel& kernel, const BuildKey& key) {
   const Context k(kernel, k2_key(key));
+  k.timeline.stamp(Stamp::kStart);
   fault(k);
   on(k, kResidual, attention_residual);
   on(k, kOutputProjection, projections);
 
   quantise_latent(k);
+  k.timeline.stamp(Stamp::kLatentQuantised);
   const Uniform<Int32> slots = build_routing_tables(k);
+  k.timeline.stamp(Stamp::kTables);
   expert_gate_up(k, slots);
-  on(k, kDown, [&](const Context&, const Uniform<Int32>& rows) { expert_down(k, rows, slots); });
+  k.timeline.stamp(Stamp::kExpertGateUp);
+  on(k, kDown, Stamp::kExpertDown, [&](const Context&, const Uniform<Int32>& rows) { expert_down(k, rows, slots); });
   shared_down(k);
-  on(k, kLatentNorm, latent_norm);
-  on(k, kUp, latent_up);
-  if (k.key.reduce) on(k, kFinalReduce, final_reduce);
+  k.timeline.stamp(Stamp::kSharedDown);
+  on(k, kLatentNorm, Stamp::kLatentNormed, latent_norm);
+  on(k, kUp, Stamp::kLatentUp, latent_up);
+  if (k.key.reduce) on(k, kFinalReduce, Stamp::kReduced, final_reduce);
+  k.timeline.write(k.tl + k.workgroup * kTimelinePoints);
 }
 
 }  // namespace monojit::kernels::kimi_k3

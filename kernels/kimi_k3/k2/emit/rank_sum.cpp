@@ -2,10 +2,6 @@
 
 namespace monojit::kernels::kimi_k3 {
 
-namespace {
-constexpr int kSliceWords = kSliceColumns / 2;
-}  // namespace
-
 Vec<Float32, 2> sum_over_ranks(const Context& k, const Region& region, const Int32& token, const Int32& word) {
   const Int32 first = region.at(Int32(0), token, word);
   const std::int64_t source_pairs = region.count() / kRanks;
@@ -19,15 +15,6 @@ Vec<Float32, 2> sum_over_ranks(const Context& k, const Region& region, const Int
 
 SliceLane slice_lane(const Context& k) {
   return {.token = min(wave_id(), k.tokens() - 1), .word = lane_id(), .live = wave_id() < k.tokens()};
-}
-
-void final_reduce(const Context& k, const Uniform<Int32>& slice) {
-  const SliceLane lane = slice_lane(k);
-  If(lane.live, [&] {
-    const Int32 word = slice * kSliceWords + lane.word;
-    const Int32 sum = word_of(sum_over_ranks(k, k.peer_map.final_, lane.token, word));
-    store(at_byte(pointer_cast<Int32>(k.out), (lane.token * (kHidden / 2) + word) * 4), sum);
-  });
 }
 
 }  // namespace monojit::kernels::kimi_k3

@@ -16,7 +16,4 @@ struct SliceLane {
 };
 SliceLane slice_lane(const Context& k);
 
-/// Specification §8.17: workgroup 200 + j stores slice j of the output.
-void final_reduce(const Context& k, const Uniform<Int32>& slice);
-
 }  // namespace monojit::kernels::kimi_k3

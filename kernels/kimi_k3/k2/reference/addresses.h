@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/kimi_k3/model.h"
@@ -43,5 +44,16 @@ inline constexpr ExpertMatrix kGateUpMatrix{2 * kIntermediate, kLatent, kLatentB
 inline constexpr ExpertMatrix kDownMatrix{kLatent, kIntermediate, kScaleColumns2};
 static_assert(kGateUpMatrix.weight_bytes() == 1376256 && kGateUpMatrix.scale_bytes() == 86016);
 static_assert(kDownMatrix.weight_bytes() == 688128 && kDownMatrix.scale_bytes() == 57344);
+
+/// Bytes of weights and scales that a rank has to read at least for tokens that pick so many different experts.
+constexpr std::int64_t least_weight_bytes(std::size_t experts) {
+  constexpr std::int64_t kHiddenColumns = kCoreWidth + kSharedIntermediate;                   // w_o, w_sd
+  constexpr std::int64_t kHiddenRows = kRankExperts + kRankLatent + 2 * kSharedIntermediate;  // w_gate, w_ld, w_sgu
+  constexpr std::int64_t kUp = std::int64_t{kRankColumns} * kLatent;
+  constexpr std::int64_t kDense = 2 * (kHidden * (kHiddenColumns + kHiddenRows) + kUp);
+  constexpr std::int64_t kExpert = kGateUpMatrix.weight_bytes() + kGateUpMatrix.scale_bytes() +
+                                   kDownMatrix.weight_bytes() + kDownMatrix.scale_bytes();
+  return kDense + kExpert * static_cast<std::int64_t>(experts);
+}
 
 }  // namespace monojit::kernels::kimi_k3

@@ -133,6 +133,7 @@ void generate_tensor(const K2Key& key, std::uint64_t seed, int rank, const Tenso
 void generate_experts(std::uint64_t seed, int rank, const RankMemory& memory, std::span<const int> experts) {
   for (const int expert : experts) {
     for (const std::string_view name : kExpertTensors) {
+      if (!memory.has(name)) continue;
       const TensorView& tensor = memory.view(name);
       const std::size_t share = tensor.bytes.size() / kExperts;
       const auto bytes = tensor.bytes.subspan(static_cast<std::size_t>(expert) * share, share);

@@ -22,7 +22,7 @@ void generate_group(const K2Key& key, std::uint64_t seed, const GroupMemory& mem
 /// The same for one tensor of one rank, an expert's weights excepted.
 void generate_tensor(const K2Key& key, std::uint64_t seed, int rank, const TensorView& tensor);
 
-/// The weights and scales of these experts on one rank.
+/// The weights and scales of these experts on one rank, in those of their four tensors that `memory` has.
 void generate_experts(std::uint64_t seed, int rank, const RankMemory& memory, std::span<const int> experts);
 
 }  // namespace monojit::kernels::kimi_k3

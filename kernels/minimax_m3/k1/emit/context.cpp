@@ -36,7 +36,7 @@ Context::Context(Kernel& kernel, const K1Key& k1_key)
     : Context(kernel, k1_key, kernel.argument<Ptr<UInt8, Global>>("scratch")) {}
 
 Context::Context(Kernel& kernel, const K1Key& k1_key, const Uniform<Ptr<UInt8, Global>>& scratch_base)
-    : key(k1_key), scratch(scratch_base), timeline(key.timeline) {
+    : key(k1_key), scratch(scratch_base), timeline(key.timeline ? kTimelinePoints : 0) {
   const Post post{scratch, launch_tag(kernel), wait_bound(key, scratch_base)};
   qkv = post.box("qkv", kScratchQkv);
   x8_scale = post.box("x8_scale", kScratchX8Scale);

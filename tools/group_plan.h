@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/kimi_k3/k2/key.h"
+
+namespace monojit::tools {
+
+/// One launch of a run on a group.
+struct PlannedLaunch {
+  kernels::kimi_k3::K2Key key;
+  kernels::BuildKey build;
+  int step = 0;           ///< forward passes behind the first launch's
+  std::int32_t slot = 0;  ///< argument `layer`
+};
+
+/// `layers` layers as the model has them, from the first one on that has the key's blocks and reset; behind the last
+/// layer the next step's first one. Throws UserError when no layer of the model is like the key.
+std::vector<PlannedLaunch> plan_layers(const kernels::kimi_k3::K2Key& key, int layers);
+
+/// The epoch of the first launch with which the launch that is to fail is one of `plan`. Throws UserError when none can
+/// be it.
+std::int32_t epoch_of_fault(const std::vector<PlannedLaunch>& plan);
+
+/// The key with the fault of `--fault`: "rank=3" and, where given, epoch, layer (the argument) and ticks of 10 ns; else
+/// epoch 1, a layer that has the key's blocks, and 12 s, which every wait gives up on. Throws UserError for a text that
+/// is none.
+kernels::BuildKey with_fault(const kernels::BuildKey& key, const std::string& fault);
+
+}  // namespace monojit::tools
