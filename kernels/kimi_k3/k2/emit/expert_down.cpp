@@ -12,19 +12,29 @@ constexpr int kRowGroups = kLatent / kRowsPerTask;
 constexpr int kTileDwords = 256;
 constexpr int kScaleDwords = 2 * kWaveLanes;  // of two row groups, four steps
 constexpr int kWords = kIntermediate / kFp4WordValues;
-constexpr int kBatchSlots = 5;  // of a wave, in flight together
+constexpr int kMostSlots = 5;  // of a wave, in flight together
 constexpr int kUnitCode = 127;
-using Batch = std::array<ExpertTiles<kSteps>, kBatchSlots>;
+using Batch = std::array<ExpertTiles<kSteps>, kMostSlots>;
+
+// Slots of a wave in a batch. What surely fits three batches is shared out evenly, so that steps of few tokens, whose
+// union is mostly about as large as it can be, don't load the last slot over and over.
+int batch_slots(const Context& k) {
+  constexpr int kBatches = 3;
+  const int most = k.tokens() * kTopExperts / kWaves;
+  if (most > kBatches * kMostSlots) return kMostSlots;
+  const int batches = (most + kMostSlots - 1) / kMostSlots;
+  return (most + batches - 1) / batches;
+}
 
 // Slot j of a wave's batch.
-Uniform<Int32> slot_of(const Uniform<Int32>& batch, int j) {
-  return wave_id() + batch * (kBatchSlots * kWaves) + j * kWaves;
+Uniform<Int32> slot_of(const Context& k, const Uniform<Int32>& batch, int j) {
+  return wave_id() + batch * (batch_slots(k) * kWaves) + j * kWaves;
 }
 
 void fetch(const Context& k, const Uniform<Int32>& rows, const Uniform<Int32>& slots, const Uniform<Int32>& batch,
            Batch& tiles) {
-  for (int j = 0; j < kBatchSlots; ++j) {
-    const Uniform<Int32> expert = uniform(load(k.lds.expert + min(slot_of(batch, j), slots - 1)));
+  for (int j = 0; j < batch_slots(k); ++j) {
+    const Uniform<Int32> expert = uniform(load(k.lds.expert + min(slot_of(k, batch, j), slots - 1)));
     const Uniform<Int32> tile = (expert * kRowGroups + rows) * (kSteps * kTileDwords);
     const Uniform<Int32> scale = (expert * (kRowGroups / 2) + (rows >> 1)) * kScaleDwords;
     fetch_tiles(tiles[static_cast<std::size_t>(j)], k.w2, k.w2s, tile, scale);
@@ -97,13 +107,14 @@ void push_rows(const Context& k, const Uniform<Int32>& rows) {
 }  // namespace
 
 void expert_down(const Context& k, const Uniform<Int32>& rows, const Uniform<Int32>& slots) {
-  const Uniform<Int32> batches = udiv(slots + (kBatchSlots * kWaves - 1), Uniform<Int32>(kBatchSlots * kWaves));
+  const int batch_of_all = batch_slots(k) * kWaves;
+  const Uniform<Int32> batches = udiv(slots + (batch_of_all - 1), Uniform<Int32>(batch_of_all));
   auto all = ping_pong<Batch>(
       Uniform<Int32>(0), 1, batches,
       [&](const Uniform<Int32>& batch, Batch& tiles) { fetch(k, rows, slots, batch, tiles); },
       [&](const Uniform<Int32>& batch, const Batch& tiles) {
-        for (int j = 0; j < kBatchSlots; ++j) {
-          use_slot(k, rows, slots, slot_of(batch, j), tiles[static_cast<std::size_t>(j)]);
+        for (int j = 0; j < batch_slots(k); ++j) {
+          use_slot(k, rows, slots, slot_of(k, batch, j), tiles[static_cast<std::size_t>(j)]);
         }
       });
   all.start();

@@ -20,15 +20,14 @@ void push_task(const Context& k, const RowWeights& weights, const Uniform<Int32>
 }  // namespace
 
 void output_projection(const Context& k, const Uniform<Int32>& index) {
-  const auto weights_of = [&](const Uniform<Int32>& group) {
-    return RowWeights(k.w_o, group, kCoreWidth, 0, kOutputGemv);
-  };
-  // The third task is not everybody's; whoever has none loads its first one's weights again, which cost nothing.
+  // The third task is not everybody's. Its weights go first: waits for the others then need not reckon with them.
   const Uniform<Int32> last = index + kLastTask * kStride;
   const Uniform<Bool> has_last = last < kOutputTasks;
+  RowWeights last_weights(kOutputGemv);
+  If(has_last, [&] { last_weights.fetch(k.w_o, last, kCoreWidth, 0); });
   std::vector<RowWeights> weights;
-  for (int task = 0; task < kLastTask; ++task) weights.push_back(weights_of(index + task * kStride));
-  weights.push_back(weights_of(select(has_last, last, index)));
+  for (int task = 0; task < kLastTask; ++task)
+    weights.emplace_back(k.w_o, index + task * kStride, kCoreWidth, 0, kOutputGemv);
   sched_barrier();
   copy_rows(k, kCoreWidth, [&](const Int32& token, const Int32& column) {
     return load<4>(pointer_cast<Int32>(at_byte(k.core, (token * kCoreWidth + column) * 2)));
@@ -36,7 +35,7 @@ void output_projection(const Context& k, const Uniform<Int32>& index) {
   barrier();
   for (int task = 0; task < kLastTask; ++task)
     push_task(k, weights[static_cast<std::size_t>(task)], index + task * kStride);
-  If(has_last, [&] { push_task(k, weights.back(), last); });
+  If(has_last, [&] { push_task(k, last_weights, last); });
 }
 
 }  // namespace monojit::kernels::kimi_k3

@@ -12,47 +12,61 @@ constexpr int kElementBytes = 2;
 Int32 lane_row() { return lane_id() % kTileRows; }
 Int32 lane_column() { return lane_id() / kTileRows * kLaneColumns; }
 
-using Operand = Vec<BFloat16, 8>;
+bool is_partial(GemvShape shape, int round) { return shape.has_masked_round() && round == shape.rounds() - 1; }
 
-Operand or_zero(const Uniform<Bool>& live, const Operand& operand) {
-  return bitcast<Operand>(select(live, bitcast<Vec<Int32, 4>>(operand), Vec<Int32, 4>(0)));
-}
+Uniform<Int32> chunk_of(int round) { return wave_id() + round * kWaves; }
 
-bool is_masked(GemvShape shape, int round) { return shape.has_masked_round() && round == shape.rounds() - 1; }
-
-// The wave's chunk of a round; where there is none, the last one, which can be read.
-Uniform<Int32> known_chunk(GemvShape shape, int round) {
-  const Uniform<Int32> chunk = wave_id() + round * kWaves;
-  return is_masked(shape, round) ? min(chunk, shape.chunks() - 1) : chunk;
+/// `work` of a round, on the waves that have a chunk in it.
+template <class Work>
+void on_live_waves(GemvShape shape, int round, Work&& work) {
+  if (is_partial(shape, round)) {
+    If(chunk_of(round) < shape.chunks(), [&] { work(); });
+  } else {
+    work();
+  }
 }
 
 }  // namespace
 
+RowWeights::RowWeights(GemvShape shape) : shape_(shape) {
+  for (int i = 0; i < shape.rounds() * kOperands; ++i) operands_.emplace_back();
+}
+
 RowWeights::RowWeights(const Uniform<Ptr<BFloat16, Global>>& matrix, const Uniform<Int32>& group, int pitch,
                        const Uniform<Int32>& first_k, GemvShape shape)
-    : shape_(shape) {
+    : RowWeights(shape) {
+  fetch(matrix, group, pitch, first_k);
+}
+
+// The round that not every wave has comes first: waits for the others then need not reckon with its loads.
+void RowWeights::fetch(const Uniform<Ptr<BFloat16, Global>>& matrix, const Uniform<Int32>& group, int pitch,
+                       const Uniform<Int32>& first_k) {
   const auto rows = matrix + (group * (kTileRows * pitch) + first_k);
   const Int32 lane_byte = (lane_row() * pitch + lane_column()) * kElementBytes;
-  for (int round = 0; round < shape.rounds(); ++round) {
-    const auto lane = at_byte(rows + known_chunk(shape, round) * kChunk, lane_byte);
-    for (int q = 0; q < kOperands; ++q) {
-      operands_.push_back(load<kLaneColumns>(lane + q * kOperandColumns, {.nontemporal = true}));
-    }
+  for (int i = 0; i < shape_.rounds(); ++i) {
+    const int round = (i + shape_.rounds() - 1) % shape_.rounds();
+    on_live_waves(shape_, round, [&] {
+      const auto lane = at_byte(rows + chunk_of(round) * kChunk, lane_byte);
+      for (int q = 0; q < kOperands; ++q) {
+        operands_[static_cast<std::size_t>(round * kOperands + q)] =
+            load<kLaneColumns>(lane + q * kOperandColumns, {.nontemporal = true});
+      }
+    });
   }
 }
 
-// A round without a chunk multiplies with zeros.
 Vec<Float32, 4> RowWeights::multiply(const Context& k) const {
   const Int32 token = min(lane_row(), k.tokens() - 1);
   const Int32 row = token * (shape_.k + kRowPad) + lane_column();
-  Vec<Float32, 4> sum = 0.0F;
+  Var<Vec<Float32, 4>> sum{0.0F};
   for (int round = 0; round < shape_.rounds(); ++round) {
-    const auto chunk = k.lds.rows + (row + known_chunk(shape_, round) * kChunk);
-    for (int q = 0; q < kOperands; ++q) {
-      Operand x = load<kLaneColumns>(chunk + q * kOperandColumns);
-      if (is_masked(shape_, round)) x = or_zero(wave_id() + round * kWaves < shape_.chunks(), x);
-      sum = mfma_f32_16x16x32_bf16(operands_[static_cast<std::size_t>(round * kOperands + q)], x, sum);
-    }
+    on_live_waves(shape_, round, [&] {
+      const auto chunk = k.lds.rows + (row + chunk_of(round) * kChunk);
+      for (int q = 0; q < kOperands; ++q) {
+        sum = mfma_f32_16x16x32_bf16(operands_[static_cast<std::size_t>(round * kOperands + q)],
+                                     load<kLaneColumns>(chunk + q * kOperandColumns), sum);
+      }
+    });
   }
   return sum;
 }

@@ -10,20 +10,26 @@ namespace monojit::kernels::kimi_k3 {
 // Specification §8.1: 16 rows of a bf16 weight times all token rows, by a workgroup. K is cut in chunks of 128; wave w
 // takes chunks w, w + 8, .. on one accumulator; the waves' sums are added in wave order from 0.
 
-/// A wave's weights of one task, in flight from the constructor on. Operand q of a chunk: lane 16 kb + l16 has row l16,
-/// k = 32 q + 8 kb .. + 7.
+/// A wave's weights of one task. Operand q of a chunk: lane 16 kb + l16 has row l16, k = 32 q + 8 kb .. + 7. A wave
+/// without a chunk in the last round loads and multiplies nothing there.
 class RowWeights {
  public:
-  RowWeights() = default;
-  /// Rows 16 `group` .. of the row-major matrix with rows of `pitch` elements, columns first_k .. first_k + shape.k.
+  /// Nothing yet: for weights that not every workgroup fetches.
+  explicit RowWeights(GemvShape shape);
+  /// In flight from the constructor on.
   RowWeights(const Uniform<Ptr<BFloat16, Global>>& matrix, const Uniform<Int32>& group, int pitch,
              const Uniform<Int32>& first_k, GemvShape shape);
+
+  /// Puts rows 16 `group` .. of the row-major matrix with rows of `pitch` elements, columns first_k .. first_k +
+  /// shape.k, in flight.
+  void fetch(const Uniform<Ptr<BFloat16, Global>>& matrix, const Uniform<Int32>& group, int pitch,
+             const Uniform<Int32>& first_k);
   /// With the token rows in LDS, shape.k + kRowPad elements apart.
   Vec<Float32, 4> multiply(const Context& k) const;
 
  private:
   GemvShape shape_;
-  std::vector<Vec<BFloat16, 8>> operands_;  // [round][q]
+  std::vector<Var<Vec<BFloat16, 8>>> operands_;  // [round][q]
 };
 
 /// Copies token rows of `k` elements to LDS. `source`: the 8 elements at `column` of `token`. All loads are in flight
