@@ -40,6 +40,7 @@ void describe(CLI::App& app) {
   add_cache(app);
   add_doctor(app);
   add_bench(app);
+  add_cached_start(app);
   add_emulate(app);
   app.footer(kFooter);  // last: a subcommand inherits what is there when it is added
 }

@@ -6,18 +6,20 @@ from conftest import refused
 def test_a_benchmark_prints_name_value_and_unit(monojit):
     outcome = monojit("bench", "launch", "--json")
     assert outcome.code == 0
-    (figure,) = outcome.json()
-    assert set(figure) == {"name", "value", "unit"}
-    assert figure["name"] == "launch.pack"
-    assert figure["unit"] == "ns"
-    assert figure["value"] > 0
-    assert "launch.pack" in monojit("bench", "launch").out
+    figures = outcome.json()
+    assert [figure["name"] for figure in figures] == ["launch.pack", "launch.pack.kimi_k3.k2", "launch.group_step"]
+    for figure in figures:
+        assert set(figure) == {"name", "value", "unit"}
+        assert figure["unit"] == "ns"
+        assert figure["value"] > 0
+    assert "launch.group_step" in monojit("bench", "launch").out
 
 
 def test_cache_hits_are_measured(monojit):
     outcome = monojit("bench", "^cache", "--json")
     assert outcome.code == 0, outcome.err
-    assert [(figure["name"], figure["unit"]) for figure in outcome.json()] == [("cache.disk_hit", "us"), ("cache.memory_hit", "ns")]
+    assert [(figure["name"], figure["unit"]) for figure in outcome.json()] == [
+        ("cache.disk_hit", "us"), ("cache.memory_hit", "ns"), ("cache.start.minimax_m3.k1", "ms"), ("cache.start.kimi_k3.k2", "ms")]
     assert monojit.entries() == []
 
 
@@ -43,6 +45,26 @@ def test_builds_are_tabulated_with_what_they_cost_and_execute(monojit):
     without, scored = report["builds"]
     assert without["instructions"] < scored["instructions"]
     assert without["run"]["counters"]["wave_instructions"] < scored["run"]["counters"]["wave_instructions"]
+
+
+def test_a_group_kernel_is_told_stage_by_stage(monojit):
+    outcome = monojit("bench", "builds", "kimi_k3.k2{tokens=1,nblocks=1}", "--times", 1, "--json")
+    assert outcome.code == 0, outcome
+    (build,) = outcome.json()["builds"]
+    run = build["run"]
+    assert run["verified"] is True
+    stages = {stage["name"]: stage for stage in run["stages"]}
+    assert list(stages)[-1] == "entry"
+    assert sum(stage["instructions"] for stage in run["stages"]) == build["instructions"]
+    assert sum(stage["mfma"] for stage in run["stages"]) == run["counters"]["mfma"]
+    executed = sum(stage["executed"] + stage["retries"] for stage in run["stages"])
+    assert abs(executed - run["counters"]["wave_instructions"]) < 0.2 * executed  # waits are not in the profile
+    # Weights are streamed once, 16 experts' among them.
+    assert stages["output_projection"]["bytes"]["streamed"] == 7168 * 1536 * 2
+    assert stages["expert_gate_up"]["bytes"]["streamed"] == 16 * 1376256
+    assert stages["expert_down"]["bytes"]["streamed"] == 16 * 688128
+    assert stages["expert_down"]["bytes_in_flight"] > 0
+    assert stages["final_reduce"]["bytes"]["system"] > 0
 
 
 def test_a_build_may_be_measured_without_a_launch(monojit):

@@ -60,6 +60,16 @@ def test_a_layout_needs_no_build(monojit):
     assert "xrow   bf16 [token 8][column 7168]: token*7168 + column" in outcome.out
 
 
+def test_the_front_half_of_minimax_has_a_layout_too(monojit):
+    outcome = monojit("dump", "minimax_m3.k1{tokens=3,index_heads=1}", "--arch", "gfx950", "--emit=layout")
+    assert outcome.code == 0, outcome.err
+    assert "scratch: 576256 bytes" in outcome.out
+    assert "qkv       f32 pairs [token 3][row 2560]: token*2560 + row" in outcome.out
+    assert "x8        FP8 [token 3][column 6144]: token*6144 + column" in outcome.out
+    one = monojit("dump", "minimax_m3.k1{tokens=1,index_heads=1}", "--arch", "gfx950", "--emit=layout")
+    assert "x8" not in one.out
+
+
 def test_a_kernel_without_a_layout_of_its_own_says_so(monojit):
     outcome = monojit("dump", "example.row_norm{rows=4,hidden=512}", "--arch", "gfx950", "--emit=layout")
     assert outcome.code != 0

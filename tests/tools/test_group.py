@@ -1,7 +1,9 @@
 """`monojit run` of a kernel that runs on eight devices in lockstep."""
 
-import pytest
+import json
 
+import pytest
+import tensors
 from conftest import refused
 
 KEY = "kimi_k3.k2{tokens=1,nblocks=1}"
@@ -40,9 +42,107 @@ def test_a_rank_that_stalls_ends_all_and_is_named(monojit, processes):
     assert health[-1] == "by rank 0's alarm flags, ranks 0, 1, 2, 3, 4, 5, 6, 7 gave up"
 
 
-def test_options_that_a_group_does_not_take_are_refused(monojit):
-    for option in (["--layers", "2"], ["--repeat", "2"], ["--save", "x.safetensors"], ["--device", "hip:0"]):
-        assert refused(monojit("run", KEY, *option), option[0])
+def test_the_fault_is_an_option_too(monojit):
+    outcome = monojit("run", KEY, "--fault", "rank=3", "--json")
+    assert outcome.code == 1
+    report = outcome.json()
+    assert "fault_rank=3,fault_epoch=1,fault_layer=129,fault_ticks=1200000000" in report["key"]
+    assert report["failure"]["place"] == "step 1, layer 1"
+    assert any(line.startswith("rank 0: ") and "from rank 3, " in line for line in report["failure"]["health"])
+
+
+@pytest.mark.parametrize("fault, why", [
+    ("rank", "'rank' is none of rank=N, epoch=N, layer=N and ticks=N"),
+    ("ranks=3", "'ranks=3' is none of"),
+    ("epoch=1", "which rank is to stall"),
+    ("rank=x", "rank wants a decimal number, not 'x'"),
+    ("rank=8", "fault_rank = 8 is out of range -1..7"),
+])
+def test_a_fault_that_is_none_is_refused(monojit, fault, why):
+    assert refused(monojit("run", KEY, "--fault", fault), why)
+
+
+def test_layers_follow_one_another_as_in_the_model_and_are_replayed(monojit):
+    key = "kimi_k3.k2{tokens=1,nblocks=1}"
+    outcome = monojit("run", key, "--layers", 12, "--json")
+    assert outcome.code == 0, outcome
+    report = outcome.json()
+    assert report["verified"] is True
+    step = report["layers"][0]["step"]
+    assert [(row["step"], row["layer"]) for row in report["layers"]] == [(step, layer) for layer in range(1, 13)]
+
+
+def test_the_tags_wrap_around_while_steps_are_replayed(monojit, tmp_path):
+    file = tmp_path / "epoch.safetensors"
+    last = (1 << 22) - 1  # epoch that tags tell apart
+    tensors.write(file, {"epoch": ("I32", [1], (last - 2).to_bytes(4, "little"))})
+    outcome = monojit("run", KEY, "--layers", 2, "--repeat", 5, "--inputs", file, "--json")
+    assert outcome.code == 0, outcome
+    report = outcome.json()
+    assert report["launches"] == 10
+    assert [(row["step"], row["layer"]) for row in report["layers"]] == [
+        (last - 2, 1), (last - 2, 2), (last + 2, 1), (last + 2, 2)]
+    assert report["verified"] is True
+
+
+def test_what_was_saved_runs_again_and_gives_the_same(monojit, tmp_path):
+    first, second = tmp_path / "first.safetensors", tmp_path / "second.safetensors"
+    assert monojit("run", KEY, "--save", first).code == 0
+    assert monojit("run", KEY, "--inputs", first, "--save", second).code == 0
+    saved, again = tensors.read(first), tensors.read(second)
+    assert saved == again
+    assert saved["in/prefix"][:2] == ("BF16", [1, 7168])
+    assert saved["in/rank3/core"] != saved["in/rank4/core"]
+    assert saved["rank3/out"] == saved["rank4/out"]
+    assert saved["rank3/peer"][:2] == ("U8", [9519360])
+    assert not any(name.split("/")[-1] in ("w13", "w13s", "w2", "w2s") for name in saved)
+
+
+def test_one_ranks_tensor_is_that_ranks_alone(monojit, tmp_path):
+    given, saved = tmp_path / "given.safetensors", tmp_path / "saved.safetensors"
+    zeros, ones = (("BF16", [1, 1536], bytes(halves) * 1536) for halves in ((0, 0), (0x80, 0x3F)))
+    tensors.write(given, {"core": zeros, "rank3/core": ones})
+    assert monojit("run", KEY, "--inputs", given, "--save", saved).code == 0
+    found = tensors.read(saved)
+    assert found["in/rank3/core"] == ones
+    assert found["in/rank2/core"] == zeros
+
+
+@pytest.mark.parametrize("name, shape, why", [
+    ("rank8/core", [1, 1536], "'rank8' is no rank; ranks are rank0..rank7"),
+    ("rank3/cores", [1, 1536], "a rank has no tensor 'cores'; tensors are core, w_o, "),
+    ("rank3/core", [1536], "has shape [1536], the kernel wants [1, 1536]"),
+    ("rank3/prefix", [1, 1536], "has shape [1, 1536], the kernel wants [1, 7168]"),
+])
+def test_a_tensor_that_is_none_is_refused(monojit, tmp_path, name, shape, why):
+    file = tmp_path / "x.safetensors"
+    tensors.write(file, {name: ("BF16", shape, bytes(2 * 1536))})
+    assert refused(monojit("run", KEY, "--inputs", file), name, why)
+
+
+def test_a_trace_has_a_process_a_rank_and_a_track_a_workgroup(monojit, tmp_path):
+    file = tmp_path / "trace.json"
+    outcome = monojit("run", "kimi_k3.k2{tokens=1,nblocks=1,timeline=1}", "--trace", file, "--json")
+    assert outcome.code == 0, outcome
+    assert outcome.json()["verified"] is True
+    events = json.loads(file.read_text())["traceEvents"]
+    processes = {event["pid"] for event in events if event["name"] == "process_name"}
+    assert len(processes) == 8
+    slices = [event for event in events if event["ph"] == "X"]
+    for process in processes:
+        of_rank = [event for event in slices if event["pid"] == process]
+        assert {event["tid"] for event in of_rank} == set(range(257))
+        final = [event for event in of_rank if event["name"] == "final sum"]
+        assert [event["tid"] - 1 for event in final] == list(range(200, 256))
+    assert refused(monojit("run", KEY, "--trace", file), "timeline=1")
+
+
+def test_options_that_do_not_go_together_are_refused(monojit, tmp_path):
+    for option in (["--layers", "2"], ["--repeat", "2"], ["--save", tmp_path / "x.safetensors"]):
+        assert refused(monojit("run", KEY, *option, "--processes"), f"{option[0]} with --processes")
+    assert refused(monojit("run", KEY, "--device", "hip:0"), "--device")
     assert refused(monojit("run", KEY, "--arch", "gfx942"), "gfx950")
     assert refused(monojit("run", KEY, "--processes", "--profile"), "--profile with --processes")
     assert refused(monojit("run", "common.bump", "--processes"), "common.bump does not run on a group")
+    assert refused(monojit("run", "common.bump", "--fault", "rank=3"), "common.bump does not run on a group")
+    assert refused(monojit("run", "kimi_k3.k2{tokens=1,nblocks=1,reset=1}", "--layers", "2"), "nblocks=1,reset=1")

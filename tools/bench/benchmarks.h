@@ -16,12 +16,17 @@ inline constexpr const char* kTraffic = "traffic";
 inline constexpr const char* kRatio = "ratio";
 inline constexpr const char* kBenchArch = "gfx950";
 
-/// build.minimax_m3.k1.tokens{1,2}.{emit,codegen,link}: ms
+/// build.minimax_m3.k1.tokens{1,2}.{emit,codegen,link}, build.kimi_k3.k2.tokens8.{..}: ms
 void register_build_benchmarks();
 /// cache.disk_hit, cache.memory_hit: from a key to its kernel's record and code object
 void register_cache_benchmarks();
-/// launch.pack: packing 29 arguments and the launch call, against a HIP that does nothing
+/// cache.start.FAMILY: from a new process's first call to a loaded kernel, found on disk, with a HIP that does nothing
+void register_start_benchmarks();
+/// launch.pack, launch.pack.kimi_k3.k2: packing K1's and K2's arguments and the launch call, against a HIP that does
+/// nothing
 void register_launch_benchmarks();
+/// launch.group_step: one rank's replay of a captured step of K2 and the watch behind it, against the same
+void register_group_benchmarks();
 /// emulator.*: wave-instructions, MFMAs or bytes per second of one core; seconds of a whole kernel
 void register_emulator_benchmarks();
 /// emulator.weak_ratio: how many times as long a kernel (K1) takes in the weak memory mode as in the coherent one
@@ -30,5 +35,7 @@ void register_emulator_ratio_benchmarks();
 
 /// K1 with one index head.
 kernels::BuildKey k1_key(int tokens);
+/// K2 behind four blocks.
+kernels::BuildKey k2_build_key(int tokens);
 
 }  // namespace monojit::tools

@@ -1,3 +1,5 @@
+#include <string>
+
 #include <fmt/format.h>
 
 #include "runtime/compiler/compiler_loader.h"
@@ -27,10 +29,10 @@ void register_build_benchmarks() {
   constexpr Stage kStages[] = {{"emit", &runtime::BuildTimes::emit},
                                {"codegen", &runtime::BuildTimes::codegen},
                                {"link", &runtime::BuildTimes::link}};
-  for (const int tokens : {1, 2}) {
+  for (const kernels::BuildKey& key : {k1_key(1), k1_key(2), k2_build_key(8)}) {
     for (const Stage& stage : kStages) {
-      benchmark::RegisterBenchmark(fmt::format("build.minimax_m3.k1.tokens{}.{}", tokens, stage.name), build,
-                                   k1_key(tokens), stage.time)
+      const std::string name = fmt::format("build.{}.tokens{}.{}", key.family().name, key.value("tokens"), stage.name);
+      benchmark::RegisterBenchmark(name, build, key, stage.time)
           ->UseManualTime()
           ->Iterations(kBuilds)
           ->Unit(benchmark::kMillisecond);

@@ -1,41 +1,24 @@
-#include <filesystem>
-
-#include <unistd.h>
-
 #include "runtime/jit.h"
 #include "tools/bench/benchmarks.h"
+#include "tools/bench/temporary_folder.h"
 #include "tools/report.h"
 
 namespace monojit::tools {
 namespace {
 
-/// A cache folder that lives as long as this.
-class TemporaryFolder {
- public:
-  TemporaryFolder() { std::filesystem::create_directories(path_); }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  runtime::JitOptions options() const {
-    runtime::JitOptions options;
-    options.cache_folder = path_;
-    options.warn = say;
-    return options;
-  }
-
- private:
-  std::filesystem::path path_ = std::filesystem::temp_directory_path() / ("monojit-bench-" + std::to_string(getpid()));
-};
+runtime::JitOptions options_of(const TemporaryFolder& folder) {
+  runtime::JitOptions options;
+  options.cache_folder = folder.path();
+  options.warn = say;
+  return options;
+}
 
 void disk_hit(benchmark::State& state) {
   const TemporaryFolder folder;
   const kernels::BuildKey key = k1_key(1);
-  runtime::Jit(folder.options()).get(key, kBenchArch);
+  runtime::Jit(options_of(folder)).get(key, kBenchArch);
   while (state.KeepRunning()) {
-    runtime::Jit jit(folder.options());  // its memory is empty
+    runtime::Jit jit(options_of(folder));  // its memory is empty
     if (jit.get(key, kBenchArch).source != cache::Source::kDisk)
       return state.SkipWithError("the kernel was not found on disk");
   }

@@ -106,6 +106,10 @@ kernels::BuildKey k1_key(int tokens) {
   return kernels::BuildKey::from_values(kernels::family("minimax_m3.k1"), {{"tokens", tokens}, {"index_heads", 1}});
 }
 
+kernels::BuildKey k2_build_key(int tokens) {
+  return kernels::BuildKey::from_values(kernels::family("kimi_k3.k2"), {{"tokens", tokens}, {"nblocks", 4}});
+}
+
 void register_emulator_benchmarks() {
   for (const Peak& peak : kPeaks) {
     benchmark::RegisterBenchmark(peak.name, run_peak, peak)->UseManualTime()->Iterations(kRuns);

@@ -45,8 +45,7 @@ std::vector<ArgumentValue> some_values(const kernels::Family& family) {
   return values;
 }
 
-void pack(benchmark::State& state) {
-  const kernels::BuildKey key = k1_key(1);
+void pack(benchmark::State& state, const kernels::BuildKey& key) {
   const runtime::LoadedKernel kernel(runtime::Device::at(noop_hip(), 0), unbuilt(key));
   const std::vector<ArgumentValue> values = some_values(key.family());
   while (state.KeepRunning()) kernel.launch(values, nullptr);
@@ -54,6 +53,9 @@ void pack(benchmark::State& state) {
 
 }  // namespace
 
-void register_launch_benchmarks() { benchmark::RegisterBenchmark("launch.pack", pack)->Unit(benchmark::kNanosecond); }
+void register_launch_benchmarks() {
+  benchmark::RegisterBenchmark("launch.pack", pack, k1_key(1))->Unit(benchmark::kNanosecond);
+  benchmark::RegisterBenchmark("launch.pack.kimi_k3.k2", pack, k2_build_key(8))->Unit(benchmark::kNanosecond);
+}
 
 }  // namespace monojit::tools

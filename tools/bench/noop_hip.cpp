@@ -1,6 +1,8 @@
 #include "tools/bench/noop_hip.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace monojit::tools {
@@ -12,7 +14,15 @@ void do_nothing(hipError_t (*&slot)(Parameters...)) {
   slot = [](Parameters...) { return hipSuccess; };
 }
 
-hipError_t one_device(int* count) { return *count = 1, hipSuccess; }
+hipError_t eight_devices(int* count) { return *count = 8, hipSuccess; }
+
+hipError_t all_reach_each_other(int* can, int, int) { return *can = 1, hipSuccess; }
+
+/// Pinned words that nothing is ever copied to.
+hipError_t some_words(void** address, std::size_t, unsigned) {
+  static std::uint64_t words[8] = {};
+  return *address = words, hipSuccess;
+}
 
 hipError_t plenty_of_room(int* blocks, hipFunction_t, int, std::size_t) { return *blocks = 1, hipSuccess; }
 
@@ -32,7 +42,9 @@ std::shared_ptr<const runtime::HipTable> noop_hip() {
 #define MONOJIT_HIP_FUNCTION(name, parameters) do_nothing(table->name);
 #include "runtime/hip/functions.inc"
 #undef MONOJIT_HIP_FUNCTION
-  table->hipGetDeviceCount = one_device;
+  table->hipGetDeviceCount = eight_devices;
+  table->hipDeviceCanAccessPeer = all_reach_each_other;
+  table->hipHostMalloc = some_words;
   table->hipGetDevicePropertiesR0600 = an_mi355x;
   table->hipModuleOccupancyMaxActiveBlocksPerMultiprocessor = plenty_of_room;
   return table;

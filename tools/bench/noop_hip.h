@@ -6,7 +6,7 @@
 
 namespace monojit::tools {
 
-/// A HIP of one gfx950 device whose functions do nothing at once: what is left of a launch's time is monojit's own.
+/// A HIP of eight gfx950 devices whose functions do nothing at once: what is left of a launch's time is monojit's own.
 std::shared_ptr<const runtime::HipTable> noop_hip();
 
 }  // namespace monojit::tools

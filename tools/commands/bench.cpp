@@ -72,7 +72,9 @@ void print_figures(const std::vector<Figure>& figures, bool as_json) {
 void bench(const Options& options) {
   register_build_benchmarks();
   register_cache_benchmarks();
+  register_start_benchmarks();
   register_launch_benchmarks();
+  register_group_benchmarks();
   register_emulator_benchmarks();
   register_emulator_ratio_benchmarks();
   Collector collector;

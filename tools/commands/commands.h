@@ -15,6 +15,7 @@ void add_cache(CLI::App& app);
 void add_doctor(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_bench_builds(CLI::App& bench);  ///< under `bench`
+void add_cached_start(CLI::App& app);    ///< of bench, which starts it in processes of their own
 void add_emulate(CLI::App& app);
 
 /// The work was done and its outcome is bad (a kernel that is wrong, a broken machine): printed already, exit code 1.
