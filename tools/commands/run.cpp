@@ -73,6 +73,16 @@ void run(Options& options) {
   if (wrong || result.failure || !result.save_problem.empty()) throw Failed();
 }
 
+void add_group_options(CLI::App& command, RunOptions& run) {
+  command.add_flag("--processes", run.processes,
+                   "of a kernel that runs on a group of ranks: a process a rank, instead of all in one");
+  command
+      .add_option(
+          "--fault", run.fault,
+          "of such a kernel: rank=N[,epoch=N][,layer=N][,ticks=N] stalls a rank in one launch, so that all give up")
+      ->check(not_empty());
+}
+
 }  // namespace
 
 void add_run(CLI::App& app) {
@@ -100,13 +110,7 @@ void add_run(CLI::App& app) {
       .add_option("--repeat", options->repeat,
                   "make the launches so many times; those behind the first time run back to back, not compared")
       ->capture_default_str();
-  command.add_flag("--processes", options->run.processes,
-                   "of a kernel that runs on a group of ranks: a process a rank, instead of all in one");
-  command
-      .add_option(
-          "--fault", options->run.fault,
-          "of such a kernel: rank=N[,epoch=N][,layer=N][,ticks=N] stalls a rank in one launch, so that all give up")
-      ->check(not_empty());
+  add_group_options(command, options->run);
   command.add_flag("!--no-verify", options->run.verify, "compare nothing: all launches run back to back");
   command
       .add_option("--trace", options->run.trace,
