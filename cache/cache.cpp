@@ -55,7 +55,9 @@ const char* name(Source source) {
 }
 
 Cache::Cache(CacheOptions options)
-    : warnings_(std::move(options.warn)), strict_(options.strict), counters_(options.folder, options.settings.modes) {
+    : warnings_(std::move(options.warn)), strict_(options.strict),
+      wait_(std::move(options.wait)),
+      counters_(options.folder, options.settings.modes) {
   const StoreOptions store{.modes = options.settings.modes, .limits = options.settings.limits};
   if (!options.folder.empty()) disk_.emplace(std::move(options.folder), warnings_, store);
 }
@@ -70,6 +72,8 @@ std::optional<Hit> Cache::lookup(const Key& key) {
   }
   return hit;
 }
+
+bool Cache::contains(const Key& key) const { return memory_.find(key) != nullptr || (disk_ && disk_->contains(key)); }
 
 Hit Cache::get_or_build(const Key& key, const Builder& build) {
   Hit hit;
@@ -109,17 +113,23 @@ void Cache::count_miss(const Key& key) {
   counters_.flush_when_due();
 }
 
+/// Held, or not worth waiting for.
+FileLock Cache::lock(const Key& key, Hit& hit) const {
+  const Stopwatch watch(hit.wait_ms);
+  FileLock lock = disk_->lock(key, FileLock::Wait::kNever);
+  if (lock.state() != FileLock::State::kBusy || SingleFlight::nested()) return lock;
+  LockWait wait(wait_, disk_->lock_file(key), describe(key));
+  while (lock.state() == FileLock::State::kBusy && wait.go_on()) lock = disk_->lock(key, FileLock::Wait::kNever);
+  return lock;
+}
+
 /// Runs in one thread a key. Who comes after an earlier run finds its entry in memory.
 std::shared_ptr<const Entry> Cache::lead(const Key& key, const Builder& build, Hit& hit) {
   if (auto entry = memory_.find(key)) return entry;
   if (auto entry = look_on_disk(key, hit)) return entry;
   if (!disk_) return build_and_store(key, build, hit);
 
-  FileLock lock;
-  {
-    const Stopwatch watch(hit.wait_ms);
-    lock = disk_->lock(key, SingleFlight::nested() ? FileLock::Wait::kNever : FileLock::Wait::kForever);
-  }
+  const FileLock held = lock(key, hit);
   // Another process may have built it while we waited.
   if (auto entry = look_on_disk(key, hit)) return entry;
   return build_and_store(key, build, hit);

@@ -12,6 +12,7 @@
 #include "cache/counters.h"
 #include "cache/disk_store.h"
 #include "cache/entry.h"
+#include "cache/lock_wait.h"
 #include "cache/memory_tier.h"
 #include "cache/settings.h"
 #include "cache/single_flight.h"
@@ -24,6 +25,7 @@ struct CacheOptions {
   WarningCallback warn;          ///< none: warnings go to stderr
   bool strict = false;           ///< never build: what is not in the cache is a MissError
   Settings settings = {};
+  WaitOptions wait = {};         ///< for other processes that build what is wanted
 
   /// The user's folder (cache/folder.h); a warning when there is none.
   static CacheOptions for_user(WarningCallback warn = {});
@@ -72,6 +74,9 @@ class Cache {
   /// Never builds and never waits for a build. Nothing when neither tier has the key.
   std::optional<Hit> lookup(const Key& key);
 
+  /// Whether a tier has the key, without reading the whole entry (DiskStore::contains): for probes.
+  bool contains(const Key& key) const;
+
   /// Builds at most once for all threads and processes that ask at the same time. What the builder throws goes to every
   /// thread that waits for it and leaves nothing behind. A builder may ask for other keys; asking for its own is a
   /// std::logic_error. Throws MissError in strict mode.
@@ -86,11 +91,13 @@ class Cache {
  private:
   std::shared_ptr<const Entry> look_on_disk(const Key& key, Hit& hit);
   void count_miss(const Key& key);
+  FileLock lock(const Key& key, Hit& hit) const;
   std::shared_ptr<const Entry> lead(const Key& key, const Builder& build, Hit& hit);
   std::shared_ptr<const Entry> build_and_store(const Key& key, const Builder& build, Hit& hit);
 
   Warnings warnings_;
   bool strict_;
+  WaitOptions wait_;
   MemoryTier memory_;
   std::optional<DiskStore> disk_;
   Counters counters_;

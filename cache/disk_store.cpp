@@ -66,6 +66,15 @@ std::shared_ptr<const Entry> DiskStore::lookup(const Key& key) const {
   return std::make_shared<const Entry>(std::get<Entry>(std::move(decoded)));
 }
 
+bool DiskStore::contains(const Key& key) const {
+  const Descriptor file = open_file(file_of(key.digest()), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  struct stat status{};
+  if (!file.valid() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const std::vector<std::byte> wanted = entry_head(key, static_cast<std::uint64_t>(status.st_size));
+  std::vector<std::byte> head(wanted.size());
+  return ::pread(file.get(), head.data(), head.size(), 0) == static_cast<ssize_t>(head.size()) && head == wanted;
+}
+
 bool DiskStore::store(const Entry& entry) { return store(entry.key.digest(), encode(entry)); }
 
 bool DiskStore::store(const Digest& digest, std::span<const std::byte> bytes) {
@@ -92,13 +101,17 @@ int DiskStore::try_store(const Digest& digest, std::span<const std::byte> bytes)
   return new_shard ? sync_folder(shard.parent_path()) : 0;
 }
 
+std::filesystem::path DiskStore::lock_file(const Key& key) const {
+  return folder_ / kLocks / (hex(key.digest()) + kLockSuffix);
+}
+
 FileLock DiskStore::lock(const Key& key, FileLock::Wait wait) const {
   const auto locks = folder_ / kLocks;
   if (const int error = make_folders(locks, options_.modes); error != 0) {
     warn_of_folder(error);
     return {};
   }
-  FileLock lock(locks / (hex(key.digest()) + kLockSuffix), wait, options_.modes.file);
+  FileLock lock(lock_file(key), wait, options_.modes.file);
   if (lock.state() != FileLock::State::kUnavailable) return lock;
   if (means_no_locks(lock.error())) {
     warnings_.once("locks " + folder_.native(),

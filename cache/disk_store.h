@@ -37,6 +37,10 @@ class DiskStore {
   /// Read and verified, or nullptr. The file's time becomes that of this use.
   std::shared_ptr<const Entry> lookup(const Key& key) const;
 
+  /// Whether there is a file of the right size for `key` that begins with its key: far cheaper than lookup(), which
+  /// alone tells whether the rest of it is sound. Says nothing.
+  bool contains(const Key& key) const;
+
   /// Whether the entry is on disk now. Readers see the old file or the whole new one, also after a crash.
   bool store(const Entry& entry);
 
@@ -45,6 +49,7 @@ class DiskStore {
 
   /// Held by whoever builds `key`. A lock that can't be had is kUnavailable, and said.
   FileLock lock(const Key& key, FileLock::Wait wait) const;
+  std::filesystem::path lock_file(const Key& key) const;
 
   /// Every entry file, damaged ones too, in the order of their names.
   std::vector<StoredEntry> list() const;

@@ -26,6 +26,13 @@ std::size_t encoded_size(const Entry& entry) {
          entry.code_object.size();
 }
 
+void write_head(ByteWriter& writer, const Key& key, std::uint64_t size) {
+  writer.raw(kMagic);
+  writer.u32(kEntryVersion);
+  writer.u64(size);
+  write_key(writer, key);
+}
+
 std::optional<EntryError> header_fault(std::span<const std::byte> file) {
   const std::size_t compared = std::min(file.size(), kMagic.size());
   if (!std::ranges::equal(file.first(compared), std::span(kMagic).first(compared))) {
@@ -52,14 +59,17 @@ std::optional<EntryError> header_fault(std::span<const std::byte> file) {
 
 }  // namespace
 
+std::vector<std::byte> entry_head(const Key& key, std::uint64_t size) {
+  ByteWriter writer;
+  write_head(writer, key, size);
+  return writer.take();
+}
+
 std::vector<std::byte> encode(const Entry& entry) {
   const std::size_t size = encoded_size(entry);
   ByteWriter writer;
   writer.reserve(size);
-  writer.raw(kMagic);
-  writer.u32(kEntryVersion);
-  writer.u64(size);
-  write_key(writer, entry.key);
+  write_head(writer, entry.key, size);
   writer.blob(entry.metadata);
   writer.blob(entry.code_object);
   writer.raw(digest_of(writer.bytes()));

@@ -58,6 +58,9 @@ struct EntryError {
 
 using DecodedEntry = std::variant<Entry, EntryError>;
 
+/// What the file of any entry of `key` with `size` bytes begins with.
+std::vector<std::byte> entry_head(const Key& key, std::uint64_t size);
+
 /// The same bytes for equal entries, in every build of every release with this version.
 std::vector<std::byte> encode(const Entry& entry);
 

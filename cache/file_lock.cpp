@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache/lock_holder.h"
+
 namespace monojit::cache {
 namespace {
 
@@ -70,6 +72,7 @@ bool FileLock::attempt(Wait wait, unsigned mode) {
     return true;
   }
   if (!is_same_file(descriptor_.get(), file_)) return false;
+  write_holder(descriptor_.get());
   state_ = State::kHeld;
   return true;
 }

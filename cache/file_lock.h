@@ -8,7 +8,8 @@
 namespace monojit::cache {
 
 /// A lock that processes (and threads, as each call opens the file anew) take in turn, and that dies with its holder.
-/// The file exists only while someone holds or wants it; one that a killed holder left is taken over or swept.
+/// The file exists only while someone holds or wants it and says who holds it (cache/lock_holder.h); one that a killed
+/// holder left is taken over or swept.
 class FileLock {
  public:
   enum class Wait : std::uint8_t { kForever, kNever };

@@ -205,5 +205,29 @@ TEST_CASE_METHOD(Fixture, "a builder that asks for its own key is an error, and 
   CHECK(cache.get_or_build(example_key(), builder.of(1)).source == Source::kBuilt);
 }
 
+TEST_CASE("contains tells of both tiers, builds nothing and says nothing of a file that is no entry") {
+  const ScratchFolder scratch;
+  WarningLog log;
+  CacheOptions options = testing::in_folder(scratch / "cache");
+  options.warn = log.callback();
+  Cache cache(options);
+  CHECK_FALSE(cache.contains(example_key()));
+  cache.get_or_build(example_key(), [] { return BuildOutput{example_entry().metadata, example_entry().code_object}; });
+  CHECK(cache.contains(example_key()));  // in memory
+  CHECK(Cache(options).contains(example_key()));
+  CHECK_FALSE(Cache(options).contains(example_key(2)));
+
+  const auto file = cache.disk()->file_of(example_key().digest());
+  const std::vector<std::byte> whole = testing::read_bytes(file);
+  testing::write_bytes(file, std::span(whole).first(whole.size() - 1));
+  CHECK_FALSE(Cache(options).contains(example_key()));
+  testing::write_bytes(file, {});
+  CHECK_FALSE(Cache(options).contains(example_key()));
+  std::filesystem::remove(file);
+  std::filesystem::create_directory(file);
+  CHECK_FALSE(Cache(options).contains(example_key()));
+  CHECK(log.lines().empty());
+}
+
 }  // namespace
 }  // namespace monojit::cache
