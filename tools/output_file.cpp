@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -148,6 +149,13 @@ class Temporary {
   bool renamed_ = false;
 };
 
+/// Where a file really lies, so that two names of one are found out.
+fs::path place_of(const fs::path& file) {
+  std::error_code error;
+  fs::path place = fs::weakly_canonical(file, error);
+  return error ? fs::absolute(file) : place;
+}
+
 }  // namespace
 
 void check_output_file(const fs::path& file) {
@@ -160,6 +168,21 @@ void replace_file(const fs::path& file, std::span<const std::span<const std::byt
   Temporary temporary(file, target);
   for (const auto part : parts) temporary.write(part);
   temporary.take_place();
+}
+
+void CommandFiles::reads(const fs::path& file) {
+  if (!file.empty()) taken_.push_back(place_of(file));
+}
+
+void CommandFiles::writes(const fs::path& file, std::string_view option) {
+  if (file.empty()) return;
+  fs::path place = place_of(file);
+  if (std::ranges::find(taken_, place) != taken_.end()) {
+    throw UserError(fmt::format("{}: the output {} is read as well, or another output: choose another name", option,
+                                file.string()));
+  }
+  taken_.push_back(std::move(place));
+  check_output_file(file);
 }
 
 }  // namespace monojit::tools

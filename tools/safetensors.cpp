@@ -44,10 +44,12 @@ constexpr std::array<std::pair<std::string_view, unsigned>, 16> kDtypeBytes = {{
 
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& file) : file_(file), stream_(file, std::ios::binary) {
+  explicit Reader(const std::filesystem::path& file) : file_(file) {
     std::error_code error;
+    if (std::filesystem::is_other(file, error)) fail("it is no regular file");
     size_ = std::filesystem::file_size(file, error);
     if (error) fail(error.message());
+    stream_.open(file, std::ios::binary);  // a fifo has no size: opening it would wait for a writer
     if (!stream_) fail("it can't be opened");
   }
 

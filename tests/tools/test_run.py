@@ -1,5 +1,6 @@
 """`monojit run`: what it prints, what it saves, what it takes."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -130,6 +131,8 @@ def test_files_that_are_no_tensors_are_refused(warm, tmp_path):
     (tmp_path / "text").write_text("this is no safetensors file at all")
     assert refused(warm.run("--inputs", tmp_path / "text"), str(tmp_path / "text"))
     assert refused(warm.run("--inputs", tmp_path / "missing"), str(tmp_path / "missing"))
+    os.mkfifo(tmp_path / "fifo")  # reading it would wait for a writer for ever
+    assert refused(warm.run("--inputs", tmp_path / "fifo"), str(tmp_path / "fifo"), "no regular file")
     assert refused(warm.run("--save", tmp_path / "no" / "folder"), str(tmp_path / "no" / "folder"))
 
 

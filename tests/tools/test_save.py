@@ -27,6 +27,27 @@ def test_a_fifo_is_refused_and_stays_one(monojit, tmp_path):
     assert monojit.entries() == [], "it was told before anything was built"
 
 
+TIMED = "minimax_m3.k1{tokens=1,timeline=1}"
+
+
+@pytest.mark.parametrize("earlier, later", [("--save", "--trace"), ("--save", "--profile"), ("--trace", "--profile"),
+                                            ("--inputs", "--trace"), ("--inputs", "--profile")])
+def test_a_file_for_two_things_is_refused_by_whatever_name_and_stays(monojit, tmp_path, earlier, later):
+    tensors.write(tmp_path / "file", {"layer": ("I32", [1], bytes(4))})
+    (tmp_path / "link").symlink_to("file")
+    before = (tmp_path / "file").read_bytes()
+    outcome = monojit.run(earlier, tmp_path / "file", later, tmp_path / "link", key=TIMED)
+    assert refused(outcome, later, str(tmp_path / "link"), "choose another name")
+    assert (tmp_path / "file").read_bytes() == before
+    assert monojit.entries() == [], "it was told before anything was built"
+
+
+def test_inputs_may_be_replaced_by_what_is_saved(warm, tmp_path):
+    tensors.write(tmp_path / "file", {"layer": ("I32", [1], (5).to_bytes(4, "little"))})
+    assert warm.run("--inputs", tmp_path / "file", "--save", tmp_path / "file").code == 0
+    assert tensors.read(tmp_path / "file")["in/layer"] == ("I32", [1], (5).to_bytes(4, "little"))
+
+
 @pytest.mark.parametrize("name, reason", [
     ("", "Is a directory"),
     ("missing/x.safetensors", "No such file or directory"),

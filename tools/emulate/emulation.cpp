@@ -50,35 +50,19 @@ ArgumentFile open_arguments(const EmulateOptions& options, const KernelInfo& ker
   return parse_arguments(parse_json(read_arguments(options.arguments), where), kernel, where, folder);
 }
 
-/// Where a file really lies, so that two names of one are found out.
-fs::path place_of(const fs::path& file) {
-  std::error_code error;
-  fs::path place = fs::weakly_canonical(file, error);
-  return error ? fs::absolute(file) : place;
-}
-
 /// Outputs are writable, none stands twice, and none takes the place of what is read.
 void check_outputs(const EmulateOptions& options, const ArgumentFile& file) {
-  std::vector<fs::path> taken = {place_of(options.file)};
-  if (!options.arguments.empty()) taken.push_back(place_of(options.arguments));
+  CommandFiles files;
+  files.reads(options.file);
+  files.reads(options.arguments);
   for (const BufferSpec& spec : file.buffers) {
-    for (const fs::path& read : {spec.npy, spec.raw, spec.expect ? spec.expect->file : fs::path()}) {
-      if (!read.empty()) taken.push_back(place_of(read));
-    }
+    files.reads(spec.npy);
+    files.reads(spec.raw);
+    if (spec.expect) files.reads(spec.expect->file);
   }
-  const auto take = [&](const fs::path& output, std::string_view where) {
-    if (output.empty()) return;
-    const fs::path place = place_of(output);
-    if (std::ranges::find(taken, place) != taken.end()) {
-      throw UserError(fmt::format("{}: the output {} is read as well, or another output: choose another name", where,
-                                  output.string()));
-    }
-    taken.push_back(place);
-    check_output_file(output);
-  };
-  for (const BufferSpec& spec : file.buffers) take(spec.output, spec.where);
-  take(options.profile.file, "--profile");
-  take(options.trace, "--trace");
+  for (const BufferSpec& spec : file.buffers) files.writes(spec.output, spec.where);
+  files.writes(options.profile.file, "--profile");
+  files.writes(options.trace, "--trace");
 }
 
 /// A buffer on both sides.
