@@ -13,7 +13,7 @@ extern "C" {
 /* Everything executed since the process started or the counters were reset. */
 typedef struct MonojitEmulatorCounters {
   uint64_t struct_bytes; /* set by the caller to sizeof: later versions append fields; then what was filled in */
-  uint64_t launches;
+  uint64_t launches;          /* that ended without a failure; what the others executed is counted too */
   uint64_t wave_instructions; /* all classes below together */
   uint64_t vector;            /* VALU */
   uint64_t scalar;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <initializer_list>
+#include <optional>
 #include <ranges>
 #include <string>
 #include <utility>
@@ -32,11 +33,17 @@ struct Option {
                 fmt::format("{}={}: not understood, use {}", option.variable, value, option.possible));
 }
 
-u64 parse_number(const Option& option, std::string_view value) {
+std::optional<u64> number_of(std::string_view value) {
   u64 number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc{} || end != value.data() + value.size()) refuse(option, value);
+  if (error != std::errc{} || end != value.data() + value.size()) return std::nullopt;
   return number;
+}
+
+u64 parse_number(const Option& option, std::string_view value) {
+  const auto number = number_of(value);
+  if (!number) refuse(option, value);
+  return *number;
 }
 
 u32 parse_count(const Option& option, std::string_view value, u64 most) {
@@ -62,20 +69,24 @@ HostIsa parse_host_isa(const Option& option, std::string_view value) {
   return isa;
 }
 
-/// "5" or "1:5".
-StalledWorkgroup parse_stalled(const Option& option, std::string_view value) {
+/// "5" or "1:5"; nothing for what is neither.
+std::optional<StalledWorkgroup> parse_stalled(std::string_view value) {
   const std::size_t colon = value.find(':');
-  if (colon == std::string_view::npos) return {.device = std::nullopt, .number = parse_number(option, value)};
-  const u64 device = parse_number(option, value.substr(0, colon));
-  if (device >= kMostDevices) refuse(option, value);
-  return {.device = static_cast<u32>(device), .number = parse_number(option, value.substr(colon + 1))};
+  const auto number = number_of(colon == value.npos ? value : value.substr(colon + 1));
+  if (!number) return std::nullopt;
+  if (colon == value.npos) return StalledWorkgroup{.device = std::nullopt, .number = *number};
+  const auto device = number_of(value.substr(0, colon));
+  if (!device || *device >= kMostDevices) return std::nullopt;
+  return StalledWorkgroup{.device = static_cast<u32>(*device), .number = *number};
 }
 
 std::vector<StalledWorkgroup> parse_stalled_list(const Option& option, std::string_view value) {
   std::vector<StalledWorkgroup> stalled;
   if (value.empty()) return stalled;
   for (const auto part : std::views::split(value, ',')) {
-    stalled.push_back(parse_stalled(option, std::string_view(part.begin(), part.end())));
+    const auto workgroup = parse_stalled(std::string_view(part.begin(), part.end()));
+    if (!workgroup) refuse(option, value);
+    stalled.push_back(*workgroup);
   }
   return stalled;
 }

@@ -279,6 +279,10 @@ TEST_CASE("settings that are not understood are named") {
   CHECK_THROWS_MATCHES(apply_setting(settings, "matrix", "fast"), Failure,
                        MessageMatches(ContainsSubstring("cdna3, fma-chain or exact")));
   CHECK_THROWS_MATCHES(apply_setting(settings, "seed", "-1"), Failure, MessageMatches(ContainsSubstring("unsigned")));
+  for (const std::string stalled : {"3,", "3,x", "1:", ":3", "16:3"}) {
+    CHECK_THROWS_MATCHES(apply_setting(settings, "stall", stalled), Failure,
+                         MessageMatches(ContainsSubstring("MONOJIT_EMULATOR_STALL=" + stalled + ": not understood")));
+  }
   CHECK_THROWS_MATCHES(apply_setting(settings, "speed", "1"), Failure,
                        MessageMatches(ContainsSubstring("does not exist")));
 }

@@ -212,6 +212,8 @@ TEST_CASE("checks are chosen by name") {
   CHECK_FALSE(checks.any());
   CHECK_FALSE(parse_checks("waits,race", checks));
   CHECK_FALSE(parse_checks("", checks));
+  CHECK_FALSE(parse_checks("all,none", checks));
+  CHECK_FALSE(parse_checks("none,waits", checks));
 }
 
 }  // namespace

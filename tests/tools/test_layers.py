@@ -137,6 +137,8 @@ def test_a_kernel_whose_wait_gave_up_says_who_waited_for_what(monojit, tmp_path,
     report = outcome.json()
     assert report["verified"] is False
     assert report["outputs"] == []
+    assert report["launches"] == 0
+    assert report["emulator"]["wave_instructions"] > report["emulator"]["mfma"] > 0, "what a failed launch executed counts"
     assert report["failure"]["place"].startswith("step ")
     assert report["failure"]["health"]
     for line in report["failure"]["health"]:

@@ -12,7 +12,6 @@ constexpr std::pair<std::string_view, bool Checks::*> kFields[] = {
 };
 
 bool set(std::string_view name, Checks& checks) {
-  if (name == "none") return true;
   bool found = false;
   for (const auto& [field_name, field] : kFields) {
     if (name != "all" && name != field_name) continue;
@@ -25,7 +24,7 @@ bool set(std::string_view name, Checks& checks) {
 
 bool parse_checks(std::string_view text, Checks& checks) {
   Checks parsed;
-  while (true) {
+  while (text != "none") {
     const std::size_t comma = text.find(',');
     if (!set(text.substr(0, comma), parsed)) return false;
     if (comma == std::string_view::npos) break;

@@ -149,12 +149,12 @@ void Engine::end_launch(const std::shared_ptr<Grid>& grid) {
   const auto entry = running_.extract(grid.get());
   const WorkPtr& work = entry.mapped();
   DeviceState& device = devices_[work->operation.device];
+  add(totals_.sum, grid->report());
   if (grid->failure()) {
     note_failure(work->operation.device, *grid->failure());
   } else {
     if (work->number >= device.accepts_from) device.failure.reset();
     ++totals_.launches;
-    add(totals_.sum, grid->report());
   }
   finish(work);
 }
