@@ -1,6 +1,8 @@
 #include "tools/session.h"
 
+#include <charconv>
 #include <cstdlib>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -13,6 +15,16 @@ namespace {
 constexpr const char* kDefaultArch = "gfx950";
 
 }  // namespace
+
+std::uint64_t decimal(const char* option, const std::string& text, std::uint64_t least, std::uint64_t most) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || read != end || value < least || value > most) {
+    throw UserError(fmt::format("{}: '{}' is no decimal number of {} to {}", option, text, least, most));
+  }
+  return value;
+}
 
 CLI::Validator not_empty() {
   return {[](const std::string& value) { return std::string(value.empty() ? "must not be empty" : ""); }, ""};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -30,6 +31,9 @@ void add_cache_folder_flag(CLI::App& command, std::string& folder);
 
 /// Refuses an option's empty value.
 CLI::Validator not_empty();
+
+/// The option's value: a decimal number of `least` to `most`; anything else is refused.
+std::uint64_t decimal(const char* option, const std::string& text, std::uint64_t least, std::uint64_t most);
 
 /// A message about the cache folder; its advice to set MONOJIT_CACHE_DIR becomes one to set --cache-dir where that flag
 /// was given.

@@ -1,5 +1,6 @@
 """`monojit bench`: names and form, not speed."""
 
+import pytest
 from conftest import refused
 
 
@@ -78,3 +79,12 @@ def test_a_build_may_be_measured_without_a_launch(monojit):
 def test_builds_that_can_not_be_are_refused(monojit):
     assert refused(monojit("bench", "builds", "minimax_m3.k1{tokens=17}"), "tokens")
     assert refused(monojit("bench", "builds", "minimax_m3.k1{tokens=1,index_own=1}", "--no-run"), "index_own")
+
+
+@pytest.mark.parametrize("seed", ["-1", "x", "0x10", "18446744073709551616"])
+def test_a_seed_that_is_none_is_refused_with_its_range(monojit, seed):
+    assert refused(monojit("bench", "builds", "minimax_m3.k1{tokens=1}", f"--seed={seed}"), "--seed", seed, "no decimal number of 0 to")
+
+
+def test_builds_with_a_filter_before_it_are_refused(monojit):
+    assert refused(monojit("bench", "emulator", "builds", "--no-run"), "takes no FILTER")

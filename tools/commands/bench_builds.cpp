@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ using Align = Table::Align;
 
 struct Options {
   BuildsOptions builds;
+  std::string seed = "1";
   bool json = false;
 };
 
@@ -171,6 +173,7 @@ void print_tables(const std::vector<kernels::BuildKey>& keys, const std::vector<
 
 void bench_builds(Options& options) {
   BuildsOptions& builds = options.builds;
+  builds.seed = decimal("--seed", options.seed, 0, std::numeric_limits<std::uint64_t>::max());
   if (builds.arch.empty()) builds.arch = kBenchArch;
   if (builds.keys.empty()) builds.keys = default_builds();
   const std::vector<kernels::BuildKey> keys = parse_keys(builds.keys);
@@ -203,8 +206,10 @@ void add_bench_builds(CLI::App& bench) {
   const auto options = std::make_shared<Options>();
   CLI::App& command = *bench.add_subcommand(
       "builds", "Tabulate what builds cost, take of the chip and execute on the emulator, with the floor beside them");
-  command.add_option("KEY", options->builds.keys, "builds to measure (default: K1 for 1, 2, 3, 8 and 16 tokens)");
-  command.add_option("--seed", options->builds.seed, "of the tensors of the launch")->capture_default_str();
+  command.add_option("KEY", options->builds.keys,
+                     "builds to measure (default: K1 for 1, 2, 3, 8 and 16 tokens, with one and four index heads, "
+                     "without and with the scorer)");
+  command.add_option("--seed", options->seed, "of the tensors of the launch: a decimal number")->capture_default_str();
   command.add_option("--times", options->builds.times, "build each so often; the fastest counts")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
@@ -212,7 +217,11 @@ void add_bench_builds(CLI::App& bench) {
   command.add_flag("!--no-verify", options->builds.verify, "don't compare the launch with the reference");
   add_arch_flag(command, options->builds.arch);
   command.add_flag("--json", options->json, "print JSON");
-  command.callback([options] { bench_builds(*options); });
+  command.callback([options, &bench] {
+    if (bench.get_option("FILTER")->count() > 0)
+      throw UserError("monojit bench builds takes no FILTER: write the keys of the builds behind builds");
+    bench_builds(*options);
+  });
 }
 
 }  // namespace monojit::tools

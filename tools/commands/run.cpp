@@ -1,11 +1,9 @@
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -41,17 +39,6 @@ RunResult run_in_memory(runtime::Jit& jit, const kernels::BuildKey& key, const R
   } catch (const std::bad_alloc&) {
     throw std::runtime_error(key.text() + ": its tensors don't fit in memory");
   }
-}
-
-/// The option's value: a decimal number of `least` to `most`.
-std::uint64_t decimal(const char* option, const std::string& text, std::uint64_t least, std::uint64_t most) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || read != end || value < least || value > most) {
-    throw UserError(fmt::format("{}: '{}' is no decimal number of {} to {}", option, text, least, most));
-  }
-  return value;
 }
 
 void run(Options& options) {
