@@ -14,7 +14,6 @@
 #include "tools/group_processes.h"
 #include "tools/group_tensors.h"
 #include "tools/kimi_group.h"
-#include "tools/output_file.h"
 #include "tools/session.h"
 
 namespace monojit::tools {
@@ -143,7 +142,7 @@ void reserve_group_devices() { setenv(kDevicesVariable, std::to_string(kRanks).c
 RunResult run_group(runtime::Jit& jit, const kernels::BuildKey& family_key, const RunOptions& options) {
   const kernels::BuildKey key = options.fault.empty() ? family_key : with_fault(family_key, options.fault);
   check_options(key, options);
-  if (!options.save.empty()) check_output_file(options.save);
+  check_files(options);
   TimelineTrace trace(key, options.trace, kRanks);
   if (!options.arch.empty()) kernels::validate(key, options.arch);
   if (options.processes) return run_group_in_processes(jit, key, options);

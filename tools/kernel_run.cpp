@@ -63,15 +63,6 @@ void run_launches(LaunchChain& chain, const RunOptions& options, RunResult& resu
   if (!take(rest, unseen, std::move(failure), result)) result.verified = false;
 }
 
-/// No output takes another's place, nor that of --inputs; but --save may, as what it writes has them all.
-void check_files(const RunOptions& options) {
-  CommandFiles files;
-  files.writes(options.save, "--save");
-  files.reads(options.inputs);
-  files.writes(options.trace, "--trace");
-  files.writes(options.profile.file, "--profile");
-}
-
 /// Builds or finds the kernel and loads it; fills what `result` says of that.
 std::shared_ptr<const runtime::LoadedKernel> prepare(runtime::Jit& jit, const kernels::BuildKey& key,
                                                      const runtime::Device& device, RunResult& result) {
@@ -88,6 +79,14 @@ std::shared_ptr<const runtime::LoadedKernel> prepare(runtime::Jit& jit, const ke
 }
 
 }  // namespace
+
+void check_files(const RunOptions& options) {
+  CommandFiles files;
+  files.writes(options.save, "--save");
+  files.reads(options.inputs);
+  files.writes(options.trace, "--trace");
+  files.writes(options.profile.file, "--profile");
+}
 
 RunResult run_kernel(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
   check_files(options);

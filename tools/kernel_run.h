@@ -54,6 +54,10 @@ struct RunResult {
   kernels::DeviceTraits traits;
 };
 
+/// Refuses outputs that can't be written, that take each other's place, or that of --inputs; but --save may take that,
+/// as what it writes has them all.
+void check_files(const RunOptions& options);
+
 /// Builds or finds the kernel, launches it on seeded data and compares every output with the host reference. Throws
 /// UserError for tensors, a device or a chain that can't be, std::runtime_error when a launch fails and the kernel's
 /// health words don't tell why.

@@ -42,6 +42,11 @@ def test_a_file_for_two_things_is_refused_by_whatever_name_and_stays(monojit, tm
     assert monojit.entries() == [], "it was told before anything was built"
 
 
+def test_a_group_refuses_a_file_for_two_things_too(monojit, tmp_path):
+    outcome = monojit.run("--save", tmp_path / "file", "--trace", tmp_path / "file", key="kimi_k3.k2{tokens=1,nblocks=1,timeline=1}")
+    assert refused(outcome, "--trace", str(tmp_path / "file"), "choose another name")
+
+
 def test_inputs_may_be_replaced_by_what_is_saved(warm, tmp_path):
     tensors.write(tmp_path / "file", {"layer": ("I32", [1], (5).to_bytes(4, "little"))})
     assert warm.run("--inputs", tmp_path / "file", "--save", tmp_path / "file").code == 0
