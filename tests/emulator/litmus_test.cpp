@@ -199,6 +199,11 @@ TEST_CASE("LDS behind a load to it is old until the wait, for the wave itself an
   }
 }
 
+TEST_CASE("LDS that nobody wrote holds something else under each seed") {
+  const auto seen = outcomes({.waves = {read_lds(0)}}, kSeeds);
+  CHECK(seen.size() > kSeeds / 2);
+}
+
 TEST_CASE("a register behind a load is old until the wait, in memory that no kernel has written too") {
   const auto copied = [](const std::string& wait) {
     const Litmus litmus{.waves = {"  v_mov_b32 v20, 7\n" + load(0, 'x') + wait + "  v_mov_b32 v21, v20\n" + kWait},

@@ -156,6 +156,7 @@ void Scheduler::run_wave(Grid& grid, Workgroup& group, Wave& wave, Worker& worke
 void Scheduler::start_group(const Visit& visit, Worker& worker) {
   Workgroup& group = *visit.group;
   start_workgroup(group, visit.grid->launch(), visit.grid->arena().take());
+  if (settings_.memory == MemoryMode::kWeak) spoil_lds(group, settings_.seed);
   group.checks.clear();
   if (model_ == nullptr) return;
   for (Wave& wave : group.waves) {

@@ -1,5 +1,7 @@
 #include "runtime/emulator/schedule/workgroup.h"
 
+#include <algorithm>
+#include <cstring>
 #include <new>
 
 #include <fmt/format.h>
@@ -7,6 +9,7 @@
 
 #include "runtime/emulator/execute/mode.h"
 #include "runtime/emulator/failure.h"
+#include "runtime/emulator/memory/random.h"
 
 namespace monojit::emulator {
 namespace {
@@ -129,6 +132,16 @@ void start_workgroup(Workgroup& group, const LaunchContext& launch, u8* block) {
     set_mode(wave, launch.request->kernel->descriptor.mode);
   }
   group.waves = {waves, launch.waves};
+}
+
+void spoil_lds(const Workgroup& group, u64 seed) {
+  const Wave& wave = group.waves.front();
+  Random random(mix_seed(seed, group.number));
+  u32 pattern[16];
+  for (u32& word : pattern) word = random.next();
+  for (u32 at = 0; at < wave.lds_bytes; at += sizeof pattern) {
+    std::memcpy(wave.lds + at, pattern, std::min<u64>(sizeof pattern, wave.lds_bytes - at));
+  }
 }
 
 }  // namespace monojit::emulator

@@ -69,5 +69,7 @@ class BlockArena {
 
 /// Lays out waves, register files, LDS and scratch in the block and sets the registers that a wave starts with.
 void start_workgroup(Workgroup& group, const LaunchContext& launch, u8* block);
+/// Fills a workgroup's LDS with numbers that depend on the seed: a chip clears it for nobody.
+void spoil_lds(const Workgroup& group, u64 seed);
 
 }  // namespace monojit::emulator
