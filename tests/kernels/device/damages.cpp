@@ -200,4 +200,12 @@ const Damage kNoClamp = {[](const Instruction& i) {
                          },
                          replace_each<[](llvm::IRBuilder<>&, Instruction& i) { return i.getOperand(0); }>};
 
+const Damage kNoMask = {[](const Instruction& i) {
+                          return i.getOpcode() == Instruction::And && llvm::isa<llvm::ConstantInt>(i.getOperand(1));
+                        },
+                        replace_each<[](llvm::IRBuilder<>&, Instruction& i) { return i.getOperand(0); }>};
+const Damage kNothingLeft = {kNoMask.concerns, replace_each<[](llvm::IRBuilder<>&, Instruction& i) {
+                               return static_cast<llvm::Value*>(llvm::Constant::getNullValue(i.getType()));
+                             }>};
+
 }  // namespace monojit::tests::damage

@@ -35,5 +35,8 @@ extern const Damage kSumReordered;
 extern const Damage kMfmaReordered;
 /// Minima and maxima with a constant (a clamp) go.
 extern const Damage kNoClamp;
+/// Constant masks keep all bits, or none.
+extern const Damage kNoMask;
+extern const Damage kNothingLeft;
 
 }  // namespace monojit::tests::damage

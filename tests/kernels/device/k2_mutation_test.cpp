@@ -1,0 +1,91 @@
+#include "tests/kernels/device/k2_mutation.h"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "tests/kernels/device/damages.h"
+
+// What the waits, barriers, scopes, tags and roundings of K2 are good for: one goes, and a run on weak memory notices.
+// The check for races, which K1's mutations use too, takes more memory than a group of eight may.
+namespace {
+
+using namespace monojit::tests::damage;
+using monojit::kernels::kimi_k3::K2Key;
+using monojit::tests::check_k2_mutations;
+using monojit::tests::kEvery;
+using monojit::tests::Mutation;
+using monojit::tests::Surroundings;
+
+constexpr K2Key kOneRow{.tokens = 1, .nblocks = 1};
+
+constexpr Surroundings kOnce[] = {{}};  // no luck in it
+constexpr Surroundings kRuns[] = {{}, {.memory = "weak", .seed = 2}};
+constexpr Surroundings kWeakRuns[] = {
+    {.memory = "weak", .seed = 2},
+    {.memory = "weak", .seed = 4},
+};
+
+constexpr int kBarrier = 3;  // instructions of one: itself and its fences
+constexpr int kPeers = 8;    // stores of a push
+
+}  // namespace
+
+TEST_CASE("Given K2 with one row, when a wait looks only once, then a run notices", "[k2]") {
+  const Mutation mutations[] = {
+      {"slices don't wait for the output projection", kNeverRetried, "mailbox.cpp", 1, kEvery, 0},
+      {"routing doesn't wait for logits", kNeverRetried, "mailbox.cpp", 2, kEvery, 4, 2},
+      {"gate and up don't wait for x", kNeverRetried, "mailbox.cpp", 1, kEvery, 7},
+      {"experts don't wait for the latent row", kNeverRetried, "mailbox.cpp", 1, kEvery, 12},
+      {"experts don't wait for the routing", kNeverRetried, "mailbox.cpp", 1, kEvery, 13},
+      {"down doesn't wait for intermediates", kNeverRetried, "mailbox.cpp", 1, kEvery, 14},
+      {"the latent norm doesn't wait for the ranks", kNeverRetried, "mailbox.cpp", 1, kEvery, 17},
+      {"up doesn't wait for the normed latent", kNeverRetried, "mailbox.cpp", 1, kEvery, 19},
+      {"the output doesn't wait for the ranks", kNeverRetried, "mailbox.cpp", 1, kEvery, 21},
+  };
+  check_k2_mutations(kOneRow, kRuns, mutations);
+}
+
+TEST_CASE("Given K2 with one row, when a scope or the wait in front of a flag goes, then a run notices", "[k2]") {
+  const Mutation mutations[] = {
+      {"the flag of x overtakes it", kNoWait, "context.cpp", 1, kEvery, 0},
+      {"x stays in an L2", kStoreWithoutScope, "context.h", 1, kEvery, 0},
+      {"slices poll a cache for the output projection", kLoadWithoutScope, "mailbox.cpp", 16, kEvery, 0, 16},
+      {"routed partials stay on the device", kPlainStore, "context.cpp", kPeers, kEvery, 5 * kPeers, kPeers},
+  };
+  // Caches are empty when a launch begins, and nobody looks at x in front of its flags: no cache has old lines of it. A
+  // flag that stays in an L2 comes late at the worst: weights push it out.
+  const Mutation harmless[] = {
+      {"x is read through caches", kLoadWithoutScope, "context.h", 4, kEvery, 0, 4},
+      {"the flag of x stays in an L2", kStoreWithoutScope, "mailbox.cpp", 1, kEvery, 5},
+  };
+  check_k2_mutations(kOneRow, kWeakRuns, mutations, harmless);
+}
+
+TEST_CASE("Given K2 with one row, when a barrier goes, then a run notices", "[k2]") {
+  const Mutation mutations[] = {
+      {"partial tiles are summed before all are there", kNoBarrier, "row_gemv.cpp", kBarrier, kEvery, 0},
+      {"x is read when one wave has seen the flags", kNoBarrier, "early_gemv.cpp", kBarrier, kEvery, 0},
+      {"gate and up are summed before all are there", kNoBarrier, "expert_gate_up.cpp", kBarrier, kEvery, 0},
+      {"contributions are added before all are there", kNoBarrier, "expert_down.cpp", kBarrier, kEvery, 1},
+      {"the normed latent is read when one wave has seen the flags", kNoBarrier, "latent_up.cpp", kBarrier, kEvery, 0},
+  };
+  // With one row and one block, wave 0 alone writes the reduced output and reads it.
+  const Mutation harmless[] = {
+      {"the reduced output is read before all of it is there", kNoBarrier, "residual_slice.cpp", kBarrier, kEvery, 0},
+  };
+  check_k2_mutations(kOneRow, kWeakRuns, mutations, harmless);
+}
+
+TEST_CASE("Given K2 with one row, when tag, half or a rounding are wrong, then the reference tells", "[k2]") {
+  const Mutation mutations[] = {
+      {"the tag takes the whole epoch", kNoMask, "context.cpp", 1, kEvery, 0},
+      {"the tag does without the epoch", kNothingLeft, "context.cpp", 1, kEvery, 0},
+      {"all epochs use one half", kNothingLeft, "context.cpp", 1, kEvery, 1},
+      {"the prefix is cut", kCutBFloat16, "residual_slice.cpp", 1, kEvery, 0},
+      {"x is cut", kCutBFloat16, "residual_mix.cpp", 1},
+      {"contributions are cut", kCutBFloat16, "expert_down.cpp", 10, 0},
+      {"the picks' sum stays f32 on its way", kUnrounded, "expert_down.cpp", 16, 1},
+      {"the reduced latent stays f32", kUnrounded, "latent_norm.cpp"},
+      {"the shared part is cut", kCutBFloat16, "shared_down.cpp"},
+  };
+  check_k2_mutations(kOneRow, kOnce, mutations);
+}
