@@ -48,6 +48,10 @@ const char* name(Source source) {
       return "built";
     case Source::kDisk:
       return "disk";
+    case Source::kReadOnly:
+      return "read_only";
+    case Source::kRemote:
+      return "remote";
     case Source::kMemory:
       break;
   }
@@ -55,8 +59,11 @@ const char* name(Source source) {
 }
 
 Cache::Cache(CacheOptions options)
-    : warnings_(std::move(options.warn)), strict_(options.strict),
+    : warnings_(std::move(options.warn)),
+      strict_(options.strict),
       wait_(std::move(options.wait)),
+      read_only_(std::move(options.settings.read_only), warnings_),
+      remote_(options.settings.remote, warnings_),
       counters_(options.folder, options.settings.modes) {
   const StoreOptions store{.modes = options.settings.modes, .limits = options.settings.limits};
   if (!options.folder.empty()) disk_.emplace(std::move(options.folder), warnings_, store);
@@ -65,7 +72,7 @@ Cache::Cache(CacheOptions options)
 std::optional<Hit> Cache::lookup(const Key& key) {
   Hit hit;
   hit.entry = memory_.find(key);
-  if (!hit.entry) hit.entry = look_on_disk(key, hit);
+  if (!hit.entry) hit.entry = look_below_memory(key, hit);
   if (!hit.entry) {
     count_miss(key);
     return std::nullopt;
@@ -80,7 +87,7 @@ Hit Cache::get_or_build(const Key& key, const Builder& build) {
   hit.entry = memory_.find(key);
   if (hit.entry) return hit;
   if (strict_) {
-    hit.entry = look_on_disk(key, hit);
+    hit.entry = look_below_memory(key, hit);
     if (!hit.entry) {
       count_miss(key);
       throw MissError(key);
@@ -93,19 +100,60 @@ Hit Cache::get_or_build(const Key& key, const Builder& build) {
 
 void Cache::drop(const Key& key) {
   memory_.erase(key);
+  {
+    const std::lock_guard lock(dropped_mutex_);
+    dropped_.insert(key.digest());
+  }
   if (disk_) disk_->remove(key.digest());
+}
+
+bool Cache::was_dropped(const Key& key) const {
+  const std::lock_guard lock(dropped_mutex_);
+  return !dropped_.empty() && dropped_.contains(key.digest());
+}
+
+std::vector<std::string> Cache::other_versions(const Key& key) {
+  std::vector<std::string> versions = read_only_.other_versions(key);
+  if (!disk_) return versions;
+  for (const Key& found : peek_keys(disk_->folder())) add_other_version(key, found, versions);
+  return versions;
+}
+
+/// Keeps an entry of a tier below in memory.
+std::shared_ptr<const Entry> Cache::found(std::shared_ptr<const Entry> entry, Source source, Count count, Hit& hit) {
+  if (!entry) return nullptr;
+  hit.source = source;
+  counters_.add(entry->key.family, count);
+  counters_.add(entry->key.family, Count::kBytesRead, entry->code_object.size());
+  counters_.flush_when_due();
+  return memory_.insert(std::move(entry));
 }
 
 std::shared_ptr<const Entry> Cache::look_on_disk(const Key& key, Hit& hit) {
   if (!disk_) return nullptr;
   const Stopwatch watch(hit.lookup_ms);
-  auto entry = disk_->lookup(key);
-  if (!entry) return nullptr;
-  hit.source = Source::kDisk;
-  counters_.add(key.family, Count::kDiskHits);
-  counters_.add(key.family, Count::kBytesRead, entry->code_object.size());
-  counters_.flush_when_due();
-  return memory_.insert(std::move(entry));
+  return found(disk_->lookup(key), Source::kDisk, Count::kDiskHits, hit);
+}
+
+std::shared_ptr<const Entry> Cache::look_in_read_only(const Key& key, Hit& hit) {
+  if (was_dropped(key)) return nullptr;
+  const Stopwatch watch(hit.lookup_ms);
+  return found(read_only_.lookup(key), Source::kReadOnly, Count::kReadOnlyHits, hit);
+}
+
+std::shared_ptr<const Entry> Cache::look_in_remote(const Key& key, Hit& hit) {
+  if (was_dropped(key)) return nullptr;
+  const Stopwatch watch(hit.lookup_ms);
+  auto entry = found(remote_.lookup(key), Source::kRemote, Count::kRemoteHits, hit);
+  if (entry && disk_) hit.stored = disk_->store(*entry);
+  if (hit.stored) counters_.add(key.family, Count::kBytesStored, entry->code_object.size());
+  return entry;
+}
+
+std::shared_ptr<const Entry> Cache::look_below_memory(const Key& key, Hit& hit) {
+  if (auto entry = look_on_disk(key, hit)) return entry;
+  if (auto entry = look_in_read_only(key, hit)) return entry;
+  return look_in_remote(key, hit);
 }
 
 void Cache::count_miss(const Key& key) {
@@ -127,11 +175,16 @@ FileLock Cache::lock(const Key& key, Hit& hit) const {
 std::shared_ptr<const Entry> Cache::lead(const Key& key, const Builder& build, Hit& hit) {
   if (auto entry = memory_.find(key)) return entry;
   if (auto entry = look_on_disk(key, hit)) return entry;
-  if (!disk_) return build_and_store(key, build, hit);
+  if (auto entry = look_in_read_only(key, hit)) return entry;
+  if (!disk_) {
+    if (auto entry = look_in_remote(key, hit)) return entry;
+    return build_and_store(key, build, hit);
+  }
 
   const FileLock held = lock(key, hit);
   // Another process may have built it while we waited.
   if (auto entry = look_on_disk(key, hit)) return entry;
+  if (auto entry = look_in_remote(key, hit)) return entry;
   return build_and_store(key, build, hit);
 }
 
@@ -143,9 +196,12 @@ std::shared_ptr<const Entry> Cache::build_and_store(const Key& key, const Builde
     output = build();
   }
   auto entry = std::make_shared<const Entry>(Entry{key, std::move(output.metadata), std::move(output.code_object)});
-  if (disk_) {
+  {
     const Stopwatch watch(hit.store_ms);
-    hit.stored = disk_->store(*entry);
+    const Digest digest = key.digest();
+    const std::vector<std::byte> bytes = encode(*entry);
+    if (disk_) hit.stored = disk_->store(digest, bytes);
+    remote_.store(digest, bytes, was_dropped(key));
   }
   counters_.add(key.family, Count::kBuilds);
   if (hit.stored) counters_.add(key.family, Count::kBytesStored, entry->code_object.size());

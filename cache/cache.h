@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,6 +16,8 @@
 #include "cache/entry.h"
 #include "cache/lock_wait.h"
 #include "cache/memory_tier.h"
+#include "cache/read_only_tier.h"
+#include "cache/remote/remote_tier.h"
 #include "cache/settings.h"
 #include "cache/single_flight.h"
 #include "cache/warnings.h"
@@ -43,8 +47,8 @@ class MissError : public std::runtime_error {
   std::string target_;
 };
 
-enum class Source : std::uint8_t { kBuilt, kDisk, kMemory };
-/// "built", "disk" or "memory"
+enum class Source : std::uint8_t { kBuilt, kDisk, kMemory, kReadOnly, kRemote };
+/// "built", "disk", "memory", "read_only" or "remote"
 const char* name(Source source);
 
 struct Hit {
@@ -64,7 +68,10 @@ struct BuildOutput {
 };
 using Builder = std::function<BuildOutput()>;
 
-/// Memory, then disk, then a build that fills both. All of it may be used from any thread.
+/// Memory, then the user's folder, then the read-only ones, then the remote, then a build. Builds fill memory, folder
+/// and remote, the remote fills the folder; what is read-only is as near as the folder, so it fills memory alone.
+///
+/// All of it may be used from any thread.
 ///
 /// A process that forks while builds run must not use the cache in the child.
 class Cache {
@@ -82,7 +89,12 @@ class Cache {
   /// std::logic_error. Throws MissError in strict mode.
   Hit get_or_build(const Key& key, const Builder& build);
 
-  /// Forgets the key in both tiers, as when a device refuses its code object.
+  /// What differs in the entries that any folder or archive has of this text and target, as "generator 12ab…,
+  /// llvm-22.1.8/comgr-3.0": a miss that another release warmed. Reads every folder, so it is for error messages.
+  std::vector<std::string> other_versions(const Key& key);
+
+  /// Forgets the key, as when a device refuses its code object: from now on this process looks it up in memory and in
+  /// the user's folder alone, and what is built replaces the remote's.
   void drop(const Key& key);
 
   /// nullptr when the cache is in memory only.
@@ -90,6 +102,11 @@ class Cache {
 
  private:
   std::shared_ptr<const Entry> look_on_disk(const Key& key, Hit& hit);
+  std::shared_ptr<const Entry> look_in_read_only(const Key& key, Hit& hit);
+  std::shared_ptr<const Entry> look_in_remote(const Key& key, Hit& hit);
+  std::shared_ptr<const Entry> look_below_memory(const Key& key, Hit& hit);
+  std::shared_ptr<const Entry> found(std::shared_ptr<const Entry> entry, Source source, Count count, Hit& hit);
+  bool was_dropped(const Key& key) const;
   void count_miss(const Key& key);
   FileLock lock(const Key& key, Hit& hit) const;
   std::shared_ptr<const Entry> lead(const Key& key, const Builder& build, Hit& hit);
@@ -100,7 +117,11 @@ class Cache {
   WaitOptions wait_;
   MemoryTier memory_;
   std::optional<DiskStore> disk_;
+  ReadOnlyTier read_only_;
+  RemoteTier remote_;
   Counters counters_;
+  mutable std::mutex dropped_mutex_;
+  std::set<Digest> dropped_;
   SingleFlight flights_;
 };
 

@@ -24,6 +24,10 @@ const char* source_text(cache::Source source) {
       return "built";
     case cache::Source::kDisk:
       return "disk (found in the cache, nothing was compiled)";
+    case cache::Source::kReadOnly:
+      return "a read-only cache (nothing was compiled)";
+    case cache::Source::kRemote:
+      return "the remote cache (nothing was compiled)";
     case cache::Source::kMemory:
       return "memory";
   }

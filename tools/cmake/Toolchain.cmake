@@ -43,6 +43,10 @@ find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(benchmark REQUIRED)
 find_package(blake3 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(HIREDIS IMPORTED_TARGET hiredis)      # remote caches at redis:// URLs
+pkg_check_modules(HTTPLIB IMPORTED_TARGET cpp-httplib)  # remote caches at http:// URLs
 if(MONOJIT_TESTS)
   find_package(Catch2 3 REQUIRED)
 endif()

@@ -127,6 +127,7 @@ void add_cache(CLI::App& app) {
   rm.add_option("ENTRY", command->entries, kEntries)->check(not_empty());
   rm.add_flag("--all", command->all, "every entry");
   add_cache_care(cache, command);
+  add_cache_shipping(cache, command);
 }
 
 }  // namespace monojit::tools

@@ -21,6 +21,7 @@ struct CacheCommand {
   bool stale = false;
   bool remove = false;
   bool reset = false;
+  bool list = false;
   bool json = false;
 };
 
@@ -59,5 +60,8 @@ CLI::App& add_cache_command(CLI::App& parent, const char* name, const char* desc
 
 /// stats, trim, clear, verify, path
 void add_cache_care(CLI::App& parent, const std::shared_ptr<CacheCommand>& command);
+
+/// pack, unpack
+void add_cache_shipping(CLI::App& parent, const std::shared_ptr<CacheCommand>& command);
 
 }  // namespace monojit::tools

@@ -1,0 +1,194 @@
+#include "cache/archive.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <stdexcept>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "cache/bytes.h"
+#include "cache/entry.h"
+#include "cache/temp_file.h"
+
+namespace monojit::cache {
+namespace {
+
+constexpr std::array<std::byte, 8> kMagic = {std::byte{0x89}, std::byte{'M'},  std::byte{'P'},  std::byte{'A'},
+                                             std::byte{'K'},  std::byte{0x0D}, std::byte{0x0A}, std::byte{0x1A}};
+constexpr std::size_t kHeaderBytes = kMagic.size() + sizeof(std::uint32_t);
+constexpr std::size_t kFooterBytes = 3 * sizeof(std::uint64_t) + sizeof(Digest);
+/// Of a manifest: a million kernels have less.
+constexpr std::uint64_t kMaxManifestBytes = std::uint64_t{1} << 30;
+constexpr int kLevel = 12;
+constexpr unsigned kArchiveMode = 0644;
+
+using Bytes = std::vector<std::byte>;
+using BytesOrProblem = std::variant<Bytes, std::string>;
+
+BytesOrProblem read_at(int descriptor, std::uint64_t offset, std::uint64_t size) {
+  Bytes bytes(static_cast<std::size_t>(size));
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const auto count =
+        ::pread(descriptor, bytes.data() + filled, bytes.size() - filled, static_cast<off_t>(offset + filled));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fmt::format("can't be read ({})", error_text(errno));
+    if (count == 0) return "is truncated";
+    filled += static_cast<std::size_t>(count);
+  }
+  return bytes;
+}
+
+BytesOrProblem unpacked(std::span<const std::byte> frame, std::uint64_t size) {
+  Bytes bytes(static_cast<std::size_t>(size));
+  const std::size_t got = ZSTD_decompress(bytes.data(), bytes.size(), frame.data(), frame.size());
+  if (ZSTD_isError(got) != 0U || got != bytes.size()) return "is damaged: a part can't be decompressed";
+  return bytes;
+}
+
+Bytes packed(std::span<const std::byte> bytes) {
+  Bytes frame(ZSTD_compressBound(bytes.size()));
+  const std::size_t size = ZSTD_compress(frame.data(), frame.size(), bytes.data(), bytes.size(), kLevel);
+  if (ZSTD_isError(size) != 0U) throw std::runtime_error(fmt::format("zstd: {}", ZSTD_getErrorName(size)));
+  frame.resize(size);
+  return frame;
+}
+
+Bytes header() {
+  ByteWriter writer;
+  writer.raw(kMagic);
+  writer.u32(kArchiveVersion);
+  return writer.take();
+}
+
+struct Footer {
+  std::uint64_t offset = 0;
+  std::uint64_t stored = 0;
+  std::uint64_t size = 0;
+};
+
+/// What the checksum covers besides the frame itself.
+Digest checksum(std::span<const std::byte> frame, const Footer& footer) {
+  ByteWriter writer;
+  writer.raw(header());
+  writer.raw(frame);
+  writer.u64(footer.offset);
+  writer.u64(footer.stored);
+  writer.u64(footer.size);
+  return digest_of(writer.bytes());
+}
+
+/// The items of a manifest, or none when it is malformed. `end`: where the blocks end.
+std::optional<std::vector<ArchiveItem>> parse_items(std::span<const std::byte> manifest, std::uint64_t end) {
+  ByteReader reader(manifest);
+  const std::uint64_t count = reader.u64();
+  std::vector<ArchiveItem> items;
+  for (std::uint64_t i = 0; i < count && !reader.failed(); ++i) {
+    ArchiveItem item;
+    item.key = read_key(reader);
+    item.offset = reader.u64();
+    item.stored_bytes = reader.u64();
+    item.entry_bytes = reader.u64();
+    if (item.offset > end || item.stored_bytes > end - item.offset || item.entry_bytes > kMaxEntryBytes) return {};
+    item.digest = item.key.digest();
+    items.push_back(std::move(item));
+  }
+  if (reader.failed() || reader.remaining() != 0) return {};
+  if (!std::ranges::is_sorted(items, {}, &ArchiveItem::digest)) return {};
+  return items;
+}
+
+std::variant<std::vector<ArchiveItem>, std::string> read_manifest(int descriptor, std::uint64_t file_bytes) {
+  const BytesOrProblem head = read_at(descriptor, 0, kHeaderBytes);
+  if (const auto* problem = std::get_if<std::string>(&head)) return *problem;
+  ByteReader start(std::get<Bytes>(head));
+  if (!std::ranges::equal(start.raw(kMagic.size()), kMagic)) return "is no archive of kernels (wrong first bytes)";
+  if (const std::uint32_t version = start.u32(); version != kArchiveVersion) {
+    return fmt::format("has archive version {}, this release reads version {}", version, kArchiveVersion);
+  }
+  if (file_bytes < kHeaderBytes + kFooterBytes) return "is truncated";
+  const std::uint64_t end = file_bytes - kFooterBytes;
+  const BytesOrProblem tail = read_at(descriptor, end, kFooterBytes);
+  if (const auto* problem = std::get_if<std::string>(&tail)) return *problem;
+  ByteReader reader(std::get<Bytes>(tail));
+  const Footer footer{.offset = reader.u64(), .stored = reader.u64(), .size = reader.u64()};
+  if (footer.offset > end || footer.stored != end - footer.offset || footer.size > kMaxManifestBytes)
+    return "is truncated or damaged: its end is not where it should be";
+  const BytesOrProblem frame = read_at(descriptor, footer.offset, footer.stored);
+  if (const auto* problem = std::get_if<std::string>(&frame)) return *problem;
+  if (!std::ranges::equal(checksum(std::get<Bytes>(frame), footer), reader.raw(sizeof(Digest))))
+    return "is damaged: the checksum of its manifest does not match";
+  const BytesOrProblem manifest = unpacked(std::get<Bytes>(frame), footer.size);
+  if (const auto* problem = std::get_if<std::string>(&manifest)) return *problem;
+  auto items = parse_items(std::get<Bytes>(manifest), footer.offset);
+  if (!items) return "is malformed: its manifest does not add up";
+  return *std::move(items);
+}
+
+}  // namespace
+
+std::variant<std::shared_ptr<const Archive>, std::string> Archive::open(const std::filesystem::path& file) {
+  const std::shared_ptr<Archive> archive(new Archive);
+  archive->descriptor_ = open_file(file, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  if (!archive->descriptor_.valid()) return fmt::format("can't be opened ({})", error_text(errno));
+  struct stat status{};
+  if (::fstat(archive->descriptor_.get(), &status) != 0) return fmt::format("can't be read ({})", error_text(errno));
+  if (!S_ISREG(status.st_mode)) return "is no regular file";
+  auto items = read_manifest(archive->descriptor_.get(), static_cast<std::uint64_t>(status.st_size));
+  if (auto* problem = std::get_if<std::string>(&items)) return std::move(*problem);
+  archive->items_ = std::get<std::vector<ArchiveItem>>(std::move(items));
+  return archive;
+}
+
+const ArchiveItem* Archive::find(const Digest& digest) const {
+  const auto found = std::ranges::lower_bound(items_, digest, {}, &ArchiveItem::digest);
+  return found != items_.end() && found->digest == digest ? &*found : nullptr;
+}
+
+std::variant<std::vector<std::byte>, std::string> Archive::read(const ArchiveItem& item) const {
+  BytesOrProblem frame = read_at(descriptor_.get(), item.offset, item.stored_bytes);
+  if (std::holds_alternative<std::string>(frame)) return frame;
+  return unpacked(std::get<Bytes>(frame), item.entry_bytes);
+}
+
+void write_archive(const std::filesystem::path& file, std::vector<PackedEntry> entries) {
+  std::vector<std::pair<Digest, const PackedEntry*>> order;
+  order.reserve(entries.size());
+  for (const PackedEntry& entry : entries) order.emplace_back(entry.key.digest(), &entry);
+  std::ranges::sort(order);
+  const auto repeated = std::ranges::unique(order, {}, [](const auto& each) { return each.first; });
+  order.erase(repeated.begin(), repeated.end());
+
+  ByteWriter archive;
+  archive.raw(header());
+  ByteWriter manifest;
+  manifest.u64(order.size());
+  for (const auto& [digest, entry] : order) {
+    const Bytes block = packed(entry->bytes);
+    write_key(manifest, entry->key);
+    manifest.u64(archive.bytes().size());
+    manifest.u64(block.size());
+    manifest.u64(entry->bytes.size());
+    archive.raw(block);
+  }
+  const Bytes frame = packed(manifest.bytes());
+  const Footer footer{.offset = archive.bytes().size(), .stored = frame.size(), .size = manifest.bytes().size()};
+  archive.raw(frame);
+  archive.u64(footer.offset);
+  archive.u64(footer.stored);
+  archive.u64(footer.size);
+  archive.raw(checksum(frame, footer));
+
+  const auto absolute = std::filesystem::absolute(file);
+  TempFile temporary(absolute.parent_path(), kArchiveMode);
+  const int error = temporary.error() != 0 ? temporary.error() : temporary.publish(archive.bytes(), absolute);
+  if (error != 0) throw std::runtime_error(fmt::format("{} can't be written ({})", file.string(), error_text(error)));
+}
+
+}  // namespace monojit::cache

@@ -1,0 +1,140 @@
+#include "cache/read_only_tier.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cache/bytes.h"
+#include "cache/file.h"
+#include "cache/inventory.h"
+
+namespace monojit::cache {
+namespace {
+
+/// What stands before the key in an entry: magic, version, size.
+constexpr std::size_t kHeaderBytes = 20;
+/// As much of a file as any key takes.
+constexpr std::size_t kPeekBytes = 4096;
+constexpr std::size_t kShortDigest = 12;
+
+}  // namespace
+
+ReadOnlyTier::ReadOnlyTier(std::vector<std::filesystem::path> places, const Warnings& warnings)
+    : paths_(std::move(places)), warnings_(warnings) {}
+
+void ReadOnlyTier::open_once() {
+  std::call_once(opened_, [&] {
+    for (const std::filesystem::path& path : paths_) {
+      std::string name = printable(path.native());
+      std::error_code error;
+      if (std::filesystem::is_directory(path, error)) {
+        places_.emplace_back(std::move(name), path);
+        continue;
+      }
+      auto archive = Archive::open(path);
+      if (auto* opened = std::get_if<std::shared_ptr<const Archive>>(&archive)) {
+        places_.emplace_back(std::move(name), std::move(*opened));
+      } else {
+        warnings_.once("read-only " + path.native(), fmt::format("read-only cache {} {}: it is not used", name,
+                                                                 std::get<std::string>(archive)));
+      }
+    }
+  });
+}
+
+std::shared_ptr<const Entry> ReadOnlyTier::lookup(const Key& key) {
+  open_once();
+  for (const auto& [name, place] : places_) {
+    std::shared_ptr<const Entry> entry;
+    if (const auto* folder = std::get_if<std::filesystem::path>(&place)) {
+      entry = look_in(*folder, key);
+    } else {
+      entry = look_in(*std::get<std::shared_ptr<const Archive>>(place), name, key);
+    }
+    if (entry) return entry;
+  }
+  return nullptr;
+}
+
+bool ReadOnlyTier::contains(const Key& key) {
+  open_once();
+  const Digest digest = key.digest();
+  return std::ranges::any_of(places_, [&](const auto& named) {
+    const auto* folder = std::get_if<std::filesystem::path>(&named.second);
+    if (folder == nullptr) return std::get<std::shared_ptr<const Archive>>(named.second)->find(digest) != nullptr;
+    return ::access((*folder / kEntriesFolder / entry_name(digest)).c_str(), R_OK) == 0;
+  });
+}
+
+std::shared_ptr<const Entry> ReadOnlyTier::decoded(const Key& key, const std::string& name,
+                                                   std::span<const std::byte> bytes) const {
+  DecodedEntry result = decode_for(key, bytes);
+  if (auto* entry = std::get_if<Entry>(&result)) return std::make_shared<const Entry>(std::move(*entry));
+  const std::string text = fmt::format("cache entry {} {}: it is not used", name, std::get<EntryError>(result).text);
+  warnings_.once(text, text);
+  return nullptr;
+}
+
+std::shared_ptr<const Entry> ReadOnlyTier::look_in(const std::filesystem::path& folder, const Key& key) const {
+  const auto file = folder / kEntriesFolder / entry_name(key.digest());
+  const FileBytes read = read_file(file, kMaxEntryBytes);
+  if (read.error == 0) return decoded(key, printable(file.native()), read.bytes);
+  if (read.error == ENOENT) return nullptr;
+  const std::string why =
+      read.refusal.empty() ? fmt::format("can't be read ({})", error_text(read.error)) : read.refusal;
+  const std::string text = fmt::format("cache entry {} {}: it is not used", printable(file.native()), why);
+  warnings_.once(text, text);
+  return nullptr;
+}
+
+std::shared_ptr<const Entry> ReadOnlyTier::look_in(const Archive& archive, const std::string& name,
+                                                   const Key& key) const {
+  const ArchiveItem* const item = archive.find(key.digest());
+  if (item == nullptr) return nullptr;
+  const auto bytes = archive.read(*item);
+  const std::string block = fmt::format("{} in {}", hex(item->digest), name);
+  if (const auto* read = std::get_if<std::vector<std::byte>>(&bytes)) return decoded(key, block, *read);
+  const std::string text = fmt::format("cache entry {} {}: it is not used", block, std::get<std::string>(bytes));
+  warnings_.once(text, text);
+  return nullptr;
+}
+
+std::vector<std::string> ReadOnlyTier::other_versions(const Key& key) {
+  open_once();
+  std::vector<std::string> versions;
+  for (const auto& [name, place] : places_) {
+    if (const auto* folder = std::get_if<std::filesystem::path>(&place)) {
+      for (const Key& found : peek_keys(*folder)) add_other_version(key, found, versions);
+    } else {
+      for (const ArchiveItem& item : std::get<std::shared_ptr<const Archive>>(place)->items())
+        add_other_version(key, item.key, versions);
+    }
+  }
+  return versions;
+}
+
+std::vector<Key> peek_keys(const std::filesystem::path& folder) {
+  std::vector<Key> keys;
+  for (const EntryFile& file : take_inventory(folder).files) {
+    const FileBytes head = read_head(folder / kEntriesFolder / entry_name(file.digest), kPeekBytes);
+    if (head.error != 0 || head.bytes.size() < kHeaderBytes) continue;
+    ByteReader reader(std::span(head.bytes).subspan(kHeaderBytes));
+    Key key = read_key(reader);
+    if (!reader.failed()) keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+void add_other_version(const Key& key, const Key& found, std::vector<std::string>& versions) {
+  if (found.text != key.text || found.target != key.target || found == key) return;
+  std::string version = fmt::format("generator {}, {}", printable(found.generator.substr(0, kShortDigest)),
+                                    printable(found.toolchain));
+  const auto place = std::ranges::lower_bound(versions, version);
+  if (place == versions.end() || *place != version) versions.insert(place, std::move(version));
+}
+
+}  // namespace monojit::cache

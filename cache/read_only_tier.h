@@ -1,0 +1,52 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cache/archive.h"
+#include "cache/entry.h"
+#include "cache/warnings.h"
+
+namespace monojit::cache {
+
+/// Folders and archives that are only looked into, as a container image ships them. What is not there or damaged is
+/// said once and left out. All of it may be used from any thread.
+class ReadOnlyTier {
+ public:
+  /// `warnings` must outlive this object.
+  ReadOnlyTier(std::vector<std::filesystem::path> places, const Warnings& warnings);
+
+  /// From the first that has it, read and verified; or nullptr.
+  std::shared_ptr<const Entry> lookup(const Key& key);
+  /// Whether one of them has a file or block of this name.
+  bool contains(const Key& key);
+
+  /// What differs in keys of the same text and target, as "generator 12ab…, llvm-22.1.8/comgr-3.0"; sorted.
+  std::vector<std::string> other_versions(const Key& key);
+
+ private:
+  /// A folder, or an archive that was opened.
+  using Place = std::variant<std::filesystem::path, std::shared_ptr<const Archive>>;
+
+  void open_once();
+  std::shared_ptr<const Entry> decoded(const Key& key, const std::string& name, std::span<const std::byte> bytes) const;
+  std::shared_ptr<const Entry> look_in(const std::filesystem::path& folder, const Key& key) const;
+  std::shared_ptr<const Entry> look_in(const Archive& archive, const std::string& name, const Key& key) const;
+
+  std::vector<std::filesystem::path> paths_;
+  const Warnings& warnings_;
+  std::once_flag opened_;
+  std::vector<std::pair<std::string, Place>> places_;
+};
+
+/// The keys of the entry files of a folder, from the files' first bytes alone: not verified.
+std::vector<Key> peek_keys(const std::filesystem::path& folder);
+
+/// Adds to `versions` what ReadOnlyTier::other_versions() gives, if `found` differs from `key` in nothing else.
+void add_other_version(const Key& key, const Key& found, std::vector<std::string>& versions);
+
+}  // namespace monojit::cache

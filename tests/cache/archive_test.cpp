@@ -1,0 +1,107 @@
+// Archives: packing, reading in place, and files that are damaged or none.
+
+#include <algorithm>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "cache/archive.h"
+#include "cache/cache.h"
+#include "tests/cache/fixture.h"
+
+namespace monojit::cache {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using testing::example_entry;
+using testing::example_key;
+using testing::ScratchFolder;
+using testing::WarningLog;
+
+constexpr int kEntries = 5;
+
+std::vector<PackedEntry> packed_entries() {
+  std::vector<PackedEntry> entries;
+  for (int n = 1; n <= kEntries; ++n) entries.push_back({example_key(n), encode(example_entry(n))});
+  return entries;
+}
+
+std::string problem_of(const std::filesystem::path& file) {
+  const auto opened = Archive::open(file);
+  const auto* problem = std::get_if<std::string>(&opened);
+  return problem == nullptr ? "" : *problem;
+}
+
+TEST_CASE("what is packed is found in place, byte for byte, and nothing else") {
+  const ScratchFolder scratch;
+  write_archive(scratch / "pack", packed_entries());
+  const auto archive = std::get<std::shared_ptr<const Archive>>(Archive::open(scratch / "pack"));
+  REQUIRE(archive->items().size() == kEntries);
+  for (int n = 1; n <= kEntries; ++n) {
+    const ArchiveItem* item = archive->find(example_key(n).digest());
+    REQUIRE(item != nullptr);
+    CHECK(item->key == example_key(n));
+    CHECK(std::get<std::vector<std::byte>>(archive->read(*item)) == encode(example_entry(n)));
+  }
+  CHECK(archive->find(example_key(kEntries + 1).digest()) == nullptr);
+}
+
+TEST_CASE("the same entries make the same archive, in whatever order and however often they come") {
+  const ScratchFolder scratch;
+  write_archive(scratch / "a", packed_entries());
+  auto entries = packed_entries();
+  std::ranges::reverse(entries);
+  entries.push_back(entries.front());
+  write_archive(scratch / "b", entries);
+  CHECK(testing::read_bytes(scratch / "a") == testing::read_bytes(scratch / "b"));
+}
+
+TEST_CASE("an empty archive is one") {
+  const ScratchFolder scratch;
+  write_archive(scratch / "pack", {});
+  CHECK(problem_of(scratch / "pack").empty());
+}
+
+TEST_CASE("an archive cut anywhere or with any byte changed never gives a wrong entry and never ends the process") {
+  const ScratchFolder scratch;
+  write_archive(scratch / "pack", {{example_key(1), encode(example_entry(1))}});
+  const auto whole = testing::read_bytes(scratch / "pack");
+  const auto gives_nothing_wrong = [&](std::span<const std::byte> bytes) {
+    testing::write_bytes(scratch / "damaged", bytes);
+    WarningLog log;
+    Cache cache({.folder = {}, .warn = log.callback(), .settings = {.read_only = {scratch / "damaged"}}});
+    const auto hit = cache.lookup(example_key(1));
+    return !hit || *hit->entry == example_entry(1);
+  };
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    CAPTURE(size);
+    REQUIRE(gives_nothing_wrong(std::span(whole).first(size)));
+    REQUIRE_FALSE(problem_of(scratch / "damaged").empty());
+  }
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    auto changed = whole;
+    changed[at] ^= std::byte{0x10};
+    CAPTURE(at);
+    REQUIRE(gives_nothing_wrong(changed));
+  }
+}
+
+TEST_CASE("an archive of another version, another file and a missing one are named for what they are") {
+  const ScratchFolder scratch;
+  write_archive(scratch / "pack", packed_entries());
+  auto bytes = testing::read_bytes(scratch / "pack");
+  bytes[8] = std::byte{2};
+  testing::write_bytes(scratch / "later", bytes);
+  CHECK(problem_of(scratch / "later") == "has archive version 2, this release reads version 1");
+  testing::write_text(scratch / "text", "this is a text of a few words, longer than a header");
+  CHECK(problem_of(scratch / "text") == "is no archive of kernels (wrong first bytes)");
+  CHECK_THAT(problem_of(scratch / "missing"), ContainsSubstring("No such file"));
+  CHECK(problem_of(scratch.path()) == "is no regular file");
+}
+
+TEST_CASE("an archive that can't be written is an error and leaves what was there") {
+  CHECK_THROWS_WITH(write_archive("/proc/monojit/pack", {}), ContainsSubstring("/proc/monojit/pack can't be written"));
+}
+
+}  // namespace
+}  // namespace monojit::cache

@@ -1,0 +1,131 @@
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "cache/archive.h"
+#include "cache/entry.h"
+#include "tools/commands/cache_command.h"
+#include "tools/commands/commands.h"
+
+namespace monojit::tools {
+namespace {
+
+using cache::StoredEntry;
+
+/// The entries that a command names; with --all, all that are usable.
+std::vector<StoredEntry> chosen(const CacheCommand& command, const OpenCache& cache) {
+  if (command.all == !command.entries.empty()) throw UserError("cache pack takes either entries or --all");
+  std::vector<StoredEntry> all = cache.store.list();
+  std::vector<StoredEntry> found;
+  if (command.all) {
+    for (StoredEntry& entry : all) {
+      if (entry.problem.empty()) {
+        found.push_back(std::move(entry));
+      } else {
+        say(fmt::format("{} {}: left out", entry.file.string(), entry.problem));
+      }
+    }
+    return found;
+  }
+  for (const std::string& name : command.entries) {
+    for (StoredEntry& entry : find_entries(all, name)) {
+      if (!entry.problem.empty()) throw UserError(fmt::format("{} {}", entry.file.string(), entry.problem));
+      found.push_back(std::move(entry));
+    }
+  }
+  return found;
+}
+
+Json to_json(const cache::ArchiveItem& item) {
+  return {{"digest", cache::hex(item.digest)},       {"key", item.key.text},
+          {"target", item.key.target},               {"generator", item.key.generator},
+          {"toolchain", item.key.toolchain},         {"entry_bytes", item.entry_bytes},
+          {"stored_bytes", item.stored_bytes}};
+}
+
+std::shared_ptr<const cache::Archive> open_archive(const std::string& file) {
+  auto archive = cache::Archive::open(file);
+  if (const auto* problem = std::get_if<std::string>(&archive)) throw UserError(fmt::format("{} {}", file, *problem));
+  return std::get<std::shared_ptr<const cache::Archive>>(std::move(archive));
+}
+
+void pack(const CacheCommand& command) {
+  const OpenCache cache(command);
+  std::vector<cache::PackedEntry> entries;
+  for (StoredEntry& entry : chosen(command, cache)) {
+    cache::FileBytes read = cache::read_file(entry.file, cache::kMaxEntryBytes);
+    if (!std::holds_alternative<cache::Entry>(cache::decode_for(entry.key, read.bytes))) {
+      throw std::runtime_error(fmt::format("{} changed while it was packed: try again", entry.file.string()));
+    }
+    entries.push_back({std::move(entry.key), std::move(read.bytes)});
+  }
+  cache::write_archive(command.archive, std::move(entries));
+  const auto archive = open_archive(command.archive);
+  const std::uint64_t bytes = std::filesystem::file_size(command.archive);
+  Json list = Json::array();
+  for (const cache::ArchiveItem& item : archive->items()) list.push_back(to_json(item));
+  if (command.json) {
+    print_json({{"archive", command.archive}, {"bytes", bytes}, {"entries", list}});
+  } else {
+    print("packed {} into {}, {} bytes\n", count_text(archive->items().size()), command.archive, bytes);
+  }
+}
+
+/// Why an item is no sound entry; nothing when it was stored.
+std::optional<std::string> unpack_item(const cache::Archive& archive, const cache::ArchiveItem& item,
+                                       OpenCache& cache) {
+  const auto bytes = archive.read(item);
+  if (const auto* problem = std::get_if<std::string>(&bytes)) return *problem;
+  const auto& entry = std::get<std::vector<std::byte>>(bytes);
+  const auto decoded = cache::decode_for(item.key, entry);
+  if (const auto* error = std::get_if<cache::EntryError>(&decoded)) return error->text;
+  if (!cache.store.store(item.digest, entry)) return "could not be stored";
+  return std::nullopt;
+}
+
+void unpack(const CacheCommand& command) {
+  const auto archive = open_archive(command.archive);
+  Json list = Json::array();
+  std::size_t stored = 0;
+  std::size_t failed = 0;
+  std::optional<OpenCache> cache;
+  if (!command.list) cache.emplace(command);
+  for (const cache::ArchiveItem& item : archive->items()) {
+    list.push_back(to_json(item));
+    if (command.list) {
+      if (!command.json) print("{}  {} for {}\n", cache::hex(item.digest), item.key.text, item.key.target);
+    } else if (const auto problem = unpack_item(*archive, item, *cache)) {
+      say(fmt::format("{} in {} {}", cache::hex(item.digest), command.archive, *problem));
+      ++failed;
+    } else {
+      ++stored;
+    }
+  }
+  if (command.json) {
+    print_json({{"archive", command.archive},
+                {"folder", cache ? cache->folder_json() : Json(nullptr)},
+                {"entries", list},
+                {"stored", stored},
+                {"failed", failed}});
+  } else if (cache) {
+    print("unpacked {} into {}\n", count_text(stored), cache->name());
+  }
+  if (failed != 0) throw Failed();
+}
+
+}  // namespace
+
+void add_cache_shipping(CLI::App& parent, const std::shared_ptr<CacheCommand>& command) {
+  CLI::App& packing = add_cache_command(parent, "pack", "Write entries into one archive", command, pack);
+  packing.add_option("OUT", command->archive, "the archive")->required()->check(not_empty());
+  packing.add_option("ENTRY", command->entries, "keys, or the first digits of digests")->check(not_empty());
+  packing.add_flag("--all", command->all, "every usable entry");
+  CLI::App& unpacking = add_cache_command(parent, "unpack", "Store the entries of an archive", command, unpack);
+  unpacking.add_option("ARCHIVE", command->archive, "what cache pack wrote")->required()->check(not_empty());
+  unpacking.add_flag("--list", command->list, "show what is in it and store nothing");
+}
+
+}  // namespace monojit::tools
