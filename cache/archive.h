@@ -23,8 +23,9 @@ namespace monojit::cache {
 //   version  = u32                                kArchiveVersion
 //   block    = a zstd frame                       of one entry file's bytes (cache/entry.h)
 //   manifest = a zstd frame                       of u64 count, then as many items, in the order of their digests
-//   item     = key offset stored size             seven blobs; u64 each: where the block is, its bytes, the entry's bytes
-//   footer   = offset stored size checksum        u64 each, of the manifest; 32 bytes: BLAKE3 of magic, version, the
+//   item     = key offset stored size             seven blobs; u64 each: where the block is, its bytes, the entry's
+//   bytes footer   = offset stored size checksum        u64 each, of the manifest; 32 bytes: BLAKE3 of magic, version,
+//   the
 //                                                 manifest's frame and the three numbers
 inline constexpr std::uint32_t kArchiveVersion = 1;
 

@@ -80,7 +80,10 @@ std::optional<Hit> Cache::lookup(const Key& key) {
   return hit;
 }
 
-bool Cache::contains(const Key& key) const { return memory_.find(key) != nullptr || (disk_ && disk_->contains(key)); }
+bool Cache::contains(const Key& key) const {
+  if (memory_.find(key) != nullptr || (disk_ && disk_->contains(key))) return true;
+  return !was_dropped(key) && (read_only_.contains(key) || remote_.contains(key));
+}
 
 Hit Cache::get_or_build(const Key& key, const Builder& build) {
   Hit hit;

@@ -117,8 +117,8 @@ class Cache {
   WaitOptions wait_;
   MemoryTier memory_;
   std::optional<DiskStore> disk_;
-  ReadOnlyTier read_only_;
-  RemoteTier remote_;
+  mutable ReadOnlyTier read_only_;
+  mutable RemoteTier remote_;
   Counters counters_;
   mutable std::mutex dropped_mutex_;
   std::set<Digest> dropped_;

@@ -39,8 +39,8 @@ void ReadOnlyTier::open_once() {
       if (auto* opened = std::get_if<std::shared_ptr<const Archive>>(&archive)) {
         places_.emplace_back(std::move(name), std::move(*opened));
       } else {
-        warnings_.once("read-only " + path.native(), fmt::format("read-only cache {} {}: it is not used", name,
-                                                                 std::get<std::string>(archive)));
+        warnings_.once("read-only " + path.native(),
+                       fmt::format("read-only cache {} {}: it is not used", name, std::get<std::string>(archive)));
       }
     }
   });
@@ -131,8 +131,8 @@ std::vector<Key> peek_keys(const std::filesystem::path& folder) {
 
 void add_other_version(const Key& key, const Key& found, std::vector<std::string>& versions) {
   if (found.text != key.text || found.target != key.target || found == key) return;
-  std::string version = fmt::format("generator {}, {}", printable(found.generator.substr(0, kShortDigest)),
-                                    printable(found.toolchain));
+  std::string version =
+      fmt::format("generator {}, {}", printable(found.generator.substr(0, kShortDigest)), printable(found.toolchain));
   const auto place = std::ranges::lower_bound(versions, version);
   if (place == versions.end() || *place != version) versions.insert(place, std::move(version));
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "runtime/compiler/compiler_loader.h"
 #include "runtime/hip/device_error.h"
@@ -11,6 +12,8 @@
 
 namespace monojit::runtime {
 namespace {
+
+constexpr std::size_t kShownDigits = 12;  // of a generator's digest, as other_versions() shows them
 
 /// Thrown by a build that found another LLVM or comgr than the key names: the kernel may be cached under the real one.
 struct ToolchainDiffers {};
@@ -81,11 +84,23 @@ cache::Hit Jit::look_up_or_build(const kernels::BuildKey& key, std::string_view 
     } catch (const ToolchainDiffers&) {
       continue;  // toolchain_ is the real one now
     } catch (const cache::MissError&) {
-      throw NotCachedError(fmt::format(
-          "{} for {} is not in the cache{}, and strict mode compiles nothing: run monojit warm '{}' --arch {}",
-          key.text(), arch, cache_.disk() != nullptr ? " " + cache_.disk()->folder().string() : "", key.text(), arch));
+      refuse(wanted, key, arch);
     }
   }
+}
+
+/// Strict mode has no kernel.
+void Jit::refuse(const cache::Key& wanted, const kernels::BuildKey& key, std::string_view arch) {
+  const std::string folder = cache_.disk() != nullptr ? " " + cache_.disk()->folder().string() : "";
+  const std::string advice =
+      fmt::format("strict mode compiles nothing: run monojit warm '{}' --arch {}", key.text(), arch);
+  const std::vector<std::string> others = cache_.other_versions(wanted);
+  if (others.empty())
+    throw NotCachedError(fmt::format("{} for {} is not in the cache{}, and {}", key.text(), arch, folder, advice));
+  throw OtherVersionError(
+      fmt::format("{} for {} is in the cache{} only of another release ({}; this is generator {}, {}), and {}",
+                  key.text(), arch, folder, fmt::join(others, "; "),
+                  std::string_view(wanted.generator).substr(0, kShownDigits), wanted.toolchain, advice));
 }
 
 cache::BuildOutput Jit::build(const cache::Key& cache_key, const kernels::BuildKey& key, std::string_view arch,

@@ -33,6 +33,12 @@ class NotCachedError : public UserError {
   using UserError::UserError;
 };
 
+/// The same, and another release's kernel of this key is there: it was warmed, but not by this build. Says by which.
+class OtherVersionError : public NotCachedError {
+ public:
+  using NotCachedError::NotCachedError;
+};
+
 /// Milliseconds that one get() took, by stage. Stages that it didn't need are 0.
 struct GetTimes {
   double emit = 0;
@@ -99,6 +105,7 @@ class Jit {
   std::shared_ptr<const CompiledKernel> find(const kernels::BuildKey& key, std::string_view arch) const;
   Obtained obtain(const kernels::BuildKey& key, std::string_view arch);
   cache::Hit look_up_or_build(const kernels::BuildKey& key, std::string_view arch, Obtained& obtained);
+  [[noreturn]] void refuse(const cache::Key& wanted, const kernels::BuildKey& key, std::string_view arch);
   cache::BuildOutput build(const cache::Key& cache_key, const kernels::BuildKey& key, std::string_view arch,
                            Obtained& obtained);
   cache::Key cache_key(const kernels::BuildKey& key, std::string_view arch) const;

@@ -24,6 +24,8 @@ Results go to stdout, messages to stderr. Exit codes: 0 done, 1 failed, 2 usage 
 
 Environment:
   MONOJIT_CACHE_DIR      folder of compiled kernels (default: $XDG_CACHE_HOME/monojit/kernels)
+  MONOJIT_CACHE_READONLY more folders and archives of compiled kernels, with colons between them
+  MONOJIT_CACHE_REMOTE   redis:// or http:// URL of a store that machines share
   MONOJIT_HIP_LIBRARY    the libamdhip64.so to use
   MONOJIT_COMGR_LIBRARY  the libamd_comgr.so to use
   MONOJIT_LIBRARY_DIR    folder of monojit's own libraries (default: beside the program, then ../lib))";

@@ -88,8 +88,9 @@ bool RemoteTier::run(std::function<void(State&)> work) {
 void RemoteTier::give_up(const std::string& why) {
   state_->rests_until = (Clock::now() + kRest).time_since_epoch().count();
   if (why.empty()) return;  // another exchange gave up, and said so
-  warnings_.once("remote " + url_.shown(), fmt::format("remote cache {} fails ({}): it is left alone for {} s at a time",
-                                                       url_.shown(), why, kRest.count()));
+  warnings_.once(
+      "remote " + url_.shown(),
+      fmt::format("remote cache {} fails ({}): it is left alone for {} s at a time", url_.shown(), why, kRest.count()));
 }
 
 void RemoteTier::warn_refused(const std::string& why) {
@@ -99,9 +100,8 @@ void RemoteTier::warn_refused(const std::string& why) {
 std::shared_ptr<const Entry> RemoteTier::lookup(const Key& key) {
   const Digest digest = key.digest();
   const auto answer = std::make_shared<std::optional<std::vector<std::byte>>>();
-  const bool answered = run([answer, name = entry_name(digest)](State& state) {
-    *answer = state.protocol->get(name, state.deadline);
-  });
+  const bool answered =
+      run([answer, name = entry_name(digest)](State& state) { *answer = state.protocol->get(name, state.deadline); });
   if (!answered || !*answer) return nullptr;
   DecodedEntry decoded = decode_for(key, **answer);
   if (auto* entry = std::get_if<Entry>(&decoded)) return std::make_shared<const Entry>(std::move(*entry));

@@ -8,8 +8,8 @@
 
 namespace monojit::cache {
 
-/// Where a remote store is: "redis://[[user]:password@]host[:port][/db]" or "http://[user:password@]host[:port][/path]",
-/// then "?" and, joined by "&": "readonly", "timeout_ms=N".
+/// Where a remote store is: "redis://[[user]:password@]host[:port][/db]" or
+/// "http://[user:password@]host[:port][/path]", then "?" and, joined by "&": "readonly", "timeout_ms=N".
 struct RemoteUrl {
   enum class Scheme : std::uint8_t { kRedis, kHttp };
 

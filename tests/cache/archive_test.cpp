@@ -1,11 +1,12 @@
 // Archives: packing, reading in place, and files that are damaged or none.
 
+#include "cache/archive.h"
+
 #include <algorithm>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-#include "cache/archive.h"
 #include "cache/cache.h"
 #include "tests/cache/fixture.h"
 

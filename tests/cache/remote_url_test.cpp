@@ -45,9 +45,10 @@ TEST_CASE("a URL's password is used, not shown") {
 }
 
 TEST_CASE("a URL that means nothing is refused") {
-  for (const char* text : {"", "cache", "https://cache", "redis://", "http:///path", "redis://host:0", "redis://host:99999",
-                           "redis://host:port", "redis://host/db", "redis://host/-1", "http://host?fast",
-                           "http://host?timeout_ms=0", "http://host?timeout_ms=x", "http://[::1", "http://[::1]80"}) {
+  for (const char* text :
+       {"", "cache", "https://cache", "redis://", "http:///path", "redis://host:0", "redis://host:99999",
+        "redis://host:port", "redis://host/db", "redis://host/-1", "http://host?fast", "http://host?timeout_ms=0",
+        "http://host?timeout_ms=x", "http://[::1", "http://[::1]80"}) {
     CAPTURE(text);
     CHECK_FALSE(problem_of(text).empty());
   }

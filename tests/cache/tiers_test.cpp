@@ -26,7 +26,8 @@ struct Shipped {
   Shipped() {
     const Warnings warnings(nullptr);
     REQUIRE(DiskStore(scratch / "image", warnings).store(example_entry(1)));
-    write_archive(scratch / "pack", {{example_key(1), encode(example_entry(1))}, {example_key(2), encode(example_entry(2))}});
+    write_archive(scratch / "pack",
+                  {{example_key(1), encode(example_entry(1))}, {example_key(2), encode(example_entry(2))}});
   }
   CacheOptions options(bool strict = false) {
     return {.folder = scratch / "user",

@@ -159,6 +159,17 @@ TEST_CASE("A damaged entry is never served: it is warned of and built anew") {
   CHECK(workshop.jit().get(tiny_key(1), kArch).source == Source::kDisk);
 }
 
+TEST_CASE("Strict mode tells a kernel that another release warmed from one that nobody did") {
+  Workshop workshop;
+  CHECK_THROWS_AS(workshop.jit(true).get(tiny_key(1), kArch), NotCachedError);
+  workshop.builder->toolchain_text = "llvm-99.0/comgr-9.9";  // the kernel is stored under this one
+  workshop.jit().get(tiny_key(1), kArch);
+  CHECK_THROWS_MATCHES(
+      workshop.jit(true).get(tiny_key(1), kArch), OtherVersionError,
+      Catch::Matchers::MessageMatches(Catch::Matchers::ContainsSubstring("llvm-99.0/comgr-9.9; this is")));
+  CHECK_THROWS_AS(workshop.jit(true).get(tiny_key(2), kArch), NotCachedError);
+}
+
 TEST_CASE("A kernel is loaded once a device and launched from there") {
   const FakeDevice fake;
   Workshop workshop;

@@ -211,3 +211,14 @@ def test_packing_nothing_or_what_is_no_archive_is_refused(monojit, tmp_path):
     text = tmp_path / "text"
     text.write_text("this is a text of a few words, longer than a header")
     assert refused(monojit("cache", "unpack", text), "no archive of kernels")
+
+
+def test_a_hit_maps_neither_llvm_nor_comgr(monojit, tmp_path):
+    def loaded(name):
+        assert monojit("warm", KEY, "--arch", "gfx950", LD_DEBUG="files", LD_DEBUG_OUTPUT=str(tmp_path / name)).code == 0
+        return "".join(file.read_text(errors="replace") for file in tmp_path.glob(f"{name}.*"))
+
+    assert "libLLVM" in loaded("build")
+    hit = loaded("hit")
+    assert "libfmt" in hit
+    assert "libLLVM" not in hit and "comgr" not in hit

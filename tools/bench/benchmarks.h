@@ -20,6 +20,8 @@ inline constexpr const char* kBenchArch = "gfx950";
 void register_build_benchmarks();
 /// cache.disk_hit, cache.memory_hit: from a key to its kernel's record and code object
 void register_cache_benchmarks();
+/// cache.trim100k: to look at 100,000 entries and remove half of them
+void register_trim_benchmark();
 /// cache.start.FAMILY: from a new process's first call to a loaded kernel, found on disk, with a HIP that does nothing
 void register_start_benchmarks();
 /// launch.pack, launch.pack.kimi_k3.k2: packing K1's and K2's arguments and the launch call, against a HIP that does

@@ -36,6 +36,7 @@ void memory_hit(benchmark::State& state) {
 void register_cache_benchmarks() {
   benchmark::RegisterBenchmark("cache.disk_hit", disk_hit)->Unit(benchmark::kMicrosecond);
   benchmark::RegisterBenchmark("cache.memory_hit", memory_hit)->Unit(benchmark::kNanosecond);
+  register_trim_benchmark();
 }
 
 }  // namespace monojit::tools

@@ -192,7 +192,10 @@ void path(const CacheCommand& command) {
   const std::string origin = command.folder.empty() ? cache::user_folder().origin : "--cache-dir";
   Json read_only = Json::array();
   for (const auto& each : cache.settings.read_only) read_only.push_back(each.string());
-  print_json({{"folder", cache.folder_json()}, {"origin", origin}, {"read_only", read_only}, {"remote", !cache.settings.remote.empty()}});
+  print_json({{"folder", cache.folder_json()},
+              {"origin", origin},
+              {"read_only", read_only},
+              {"remote", !cache.settings.remote.empty()}});
 }
 
 }  // namespace

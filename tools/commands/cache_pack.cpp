@@ -40,9 +40,9 @@ std::vector<StoredEntry> chosen(const CacheCommand& command, const OpenCache& ca
 }
 
 Json to_json(const cache::ArchiveItem& item) {
-  return {{"digest", cache::hex(item.digest)},       {"key", item.key.text},
-          {"target", item.key.target},               {"generator", item.key.generator},
-          {"toolchain", item.key.toolchain},         {"entry_bytes", item.entry_bytes},
+  return {{"digest", cache::hex(item.digest)}, {"key", item.key.text},
+          {"target", item.key.target},         {"generator", item.key.generator},
+          {"toolchain", item.key.toolchain},   {"entry_bytes", item.entry_bytes},
           {"stored_bytes", item.stored_bytes}};
 }
 
