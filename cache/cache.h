@@ -29,7 +29,7 @@ struct CacheOptions {
   WarningCallback warn;          ///< none: warnings go to stderr
   bool strict = false;           ///< never build: what is not in the cache is a MissError
   Settings settings = {};
-  WaitOptions wait = {};         ///< for other processes that build what is wanted
+  WaitOptions wait = {};  ///< for other processes that build what is wanted
 
   /// The user's folder (cache/folder.h); a warning when there is none.
   static CacheOptions for_user(WarningCallback warn = {});
@@ -99,6 +99,7 @@ class Cache {
 
   /// nullptr when the cache is in memory only.
   DiskStore* disk() { return disk_ ? &*disk_ : nullptr; }
+  const DiskStore* disk() const { return disk_ ? &*disk_ : nullptr; }
 
  private:
   std::shared_ptr<const Entry> look_on_disk(const Key& key, Hit& hit);

@@ -8,12 +8,13 @@
 #include <fmt/format.h>
 
 #include "cache/file.h"
+#include "environment/variables.h"
 
 namespace monojit::cache {
 namespace {
 
-std::filesystem::path value_of(const Environment& environment, const char* name) {
-  const char* value = environment(name);
+std::filesystem::path value_of(const Environment& lookup, const char* name) {
+  const char* value = lookup(name);
   return value == nullptr ? std::filesystem::path() : std::filesystem::path(value);
 }
 
@@ -31,16 +32,17 @@ std::optional<std::filesystem::path> file_in_the_way(const std::filesystem::path
 
 }  // namespace
 
-UserFolder user_folder(const Environment& environment) {
-  if (const auto own = value_of(environment, "MONOJIT_CACHE_DIR"); !own.empty()) {
+UserFolder user_folder(const Environment& lookup) {
+  constexpr const char* kOwn = environment::name(environment::Id::kCacheDir);
+  if (const auto own = value_of(lookup, kOwn); !own.empty()) {
     std::error_code error;
     const auto absolute = std::filesystem::absolute(own, error);
-    return {error ? own : absolute, "MONOJIT_CACHE_DIR"};
+    return {error ? own : absolute, kOwn};
   }
-  if (const auto xdg = value_of(environment, "XDG_CACHE_HOME"); xdg.is_absolute()) {
+  if (const auto xdg = value_of(lookup, "XDG_CACHE_HOME"); xdg.is_absolute()) {
     return {xdg / "monojit" / "kernels", "XDG_CACHE_HOME"};
   }
-  if (const auto home = value_of(environment, "HOME"); home.is_absolute()) {
+  if (const auto home = value_of(lookup, "HOME"); home.is_absolute()) {
     return {home / ".cache" / "monojit" / "kernels", "HOME"};
   }
   return {};

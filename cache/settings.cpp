@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "environment/variables.h"
+
 namespace monojit::cache {
 namespace {
 
@@ -59,17 +61,19 @@ class Reader {
 
 }  // namespace
 
-Settings Settings::from(const Environment& environment, const Warnings& warnings) {
+Settings Settings::from(const Environment& lookup, const Warnings& warnings) {
+  using environment::Id;
+  using environment::name;
   Settings settings;
-  const Reader reader(environment, warnings);
-  reader.read("MONOJIT_CACHE_MAX_SIZE", parse_size, "a size such as 500M or 10G, 0 for no limit",
+  const Reader reader(lookup, warnings);
+  reader.read(name(Id::kCacheMaxSize), parse_size, "a size such as 500M or 10G, 0 for no limit",
               [&](std::uint64_t bytes) { settings.limits.max_bytes = bytes; });
-  reader.read("MONOJIT_CACHE_MAX_AGE", parse_age, "a time such as 12h or 30d, 0 for no limit",
+  reader.read(name(Id::kCacheMaxAge), parse_age, "a time such as 12h or 30d, 0 for no limit",
               [&](std::int64_t seconds) { settings.limits.max_age_s = seconds; });
-  reader.read("MONOJIT_CACHE_UMASK", parse_umask, "an octal mask such as 002",
+  reader.read(name(Id::kCacheUmask), parse_umask, "an octal mask such as 002",
               [&](unsigned mask) { settings.modes = Modes::with_umask(mask); });
-  settings.read_only = parse_paths(reader.text("MONOJIT_CACHE_READONLY"));
-  settings.remote = reader.text("MONOJIT_CACHE_REMOTE");
+  settings.read_only = parse_paths(reader.text(name(Id::kCacheReadonly)));
+  settings.remote = reader.text(name(Id::kCacheRemote));
   return settings;
 }
 

@@ -72,20 +72,48 @@ std::vector<std::byte> run_comgr(const llvm::Module& module, const ir::Target& t
   return std::move(linked.bytes);
 }
 
-void read_back(const ir::Target& target, const CodegenOptions& options, Build& build) {
+KernelMetadata read_kernel(const CodeObject& object, const std::string& symbol) {
+  std::vector<KernelMetadata> kernels = object.kernels();
+  if (kernels.size() != 1 || kernels.front().symbol != symbol) {
+    throw CodegenError(fmt::format("the code object does not hold kernel {} alone", symbol));
+  }
+  return std::move(kernels.front());
+}
+
+/// Fills `build` with what its code object tells.
+Listing read_back(const CodeObject& object, const KernelMetadata& kernel, const Stages& stages, Build& build) {
+  build.resources = kernel.resources;
+  build.arguments = kernel.arguments;
+  Listing listing(object, build.symbol);
+  build.instruction_counts = listing.counts();
+  if (stages.isa) build.stages.isa = listing.text();
+  if (stages.metadata) build.stages.metadata = object.metadata_text();
+  return listing;
+}
+
+void read_and_check(const ir::Target& target, const CodegenOptions& options, Build& build) {
   const CodeObject object(build.code_object);
   check_undefined(object, build.symbol);
-  const std::vector<KernelMetadata> kernels = object.kernels();
-  if (kernels.size() != 1 || kernels.front().symbol != build.symbol) {
-    throw CodegenError(fmt::format("the code object does not hold kernel {} alone", build.symbol));
-  }
-  build.resources = kernels.front().resources;
-  build.arguments = kernels.front().arguments;
-  const Listing listing(object, build.symbol);
-  build.instruction_counts = listing.counts();
-  if (options.stages.isa) build.stages.isa = listing.text();
-  if (options.stages.metadata) build.stages.metadata = object.metadata_text();
-  check_policy(kernels.front(), listing, target, options.policy, build.warnings);
+  const KernelMetadata kernel = read_kernel(object, build.symbol);
+  const Listing listing = read_back(object, kernel, options.stages, build);
+  check_policy(kernel, listing, target, options.policy, build.warnings);
+}
+
+/// LLVM's options and comgr are one for the process.
+std::mutex& process_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+/// Verifies and runs the passes before code generation.
+void prepare(llvm::Module& module, const std::string& symbol, const ir::Target& target, const CodegenOptions& options,
+             StageTexts& texts, double& optimise_ms) {
+  if (options.stages.emitted_ir) texts.emitted_ir = assembly_of(module);
+  Stopwatch watch;
+  verify(module, symbol);
+  optimise(module, target.arch, options.pipeline.passes);
+  optimise_ms = watch.lap();
+  if (options.stages.optimised_ir) texts.optimised_ir = assembly_of(module);
 }
 
 }  // namespace
@@ -98,21 +126,39 @@ Pipeline Pipeline::standard() {
 }
 
 Build compile(std::unique_ptr<llvm::Module> module, const ir::Target& target, const CodegenOptions& options) {
-  static std::mutex mutex;
-  const std::scoped_lock lock(mutex);
+  const auto tell = [&](const char* stage) {
+    if (options.on_stage) options.on_stage(stage);
+  };
+  tell("waiting for its turn");
+  const std::scoped_lock lock(process_mutex());
   Build build;
-  Stopwatch watch;
   build.symbol = kernel_name(*module);
-  if (options.stages.emitted_ir) build.stages.emitted_ir = assembly_of(*module);
-  watch.lap();
-  verify(*module, build.symbol);
-  optimise(*module, target.arch, options.pipeline.passes);
-  build.times_ms.optimise = watch.lap();
-  if (options.stages.optimised_ir) build.stages.optimised_ir = assembly_of(*module);
-  watch.lap();
+  tell("optimising");
+  prepare(*module, build.symbol, target, options, build.stages, build.times_ms.optimise);
+  Stopwatch watch;
+  tell("generating code");
   build.code_object = run_comgr(*module, target, options.pipeline, build, watch);
-  read_back(target, options, build);
+  tell("checking the code");
+  read_and_check(target, options, build);
   build.times_ms.check = watch.lap();
+  return build;
+}
+
+StageTexts ir_stages(std::unique_ptr<llvm::Module> module, const ir::Target& target, const Stages& stages) {
+  const std::scoped_lock lock(process_mutex());
+  StageTexts texts;
+  double optimise_ms = 0;
+  prepare(*module, kernel_name(*module), target, {.policy = {}, .stages = stages}, texts, optimise_ms);
+  return texts;
+}
+
+Build inspect(std::vector<std::byte> code_object, const std::string& symbol, const Stages& stages) {
+  const std::scoped_lock lock(process_mutex());
+  Build build;
+  build.symbol = symbol;
+  build.code_object = std::move(code_object);
+  const CodeObject object(build.code_object);
+  (void)read_back(object, read_kernel(object, symbol), stages, build);
   return build;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +46,7 @@ struct CodegenOptions {
   Policy policy;
   Stages stages;
   Pipeline pipeline = Pipeline::standard();
+  std::function<void(const char*)> on_stage = {};  ///< told what the build is at next, in words
 };
 
 /// Milliseconds by the clock.
@@ -71,5 +73,12 @@ struct Build {
 /// take turns, as comgr and LLVM's options are one for the process. Throws CodegenError when the module is not valid
 /// LLVM IR, comgr is missing or refuses it, something in it is undefined, or the result breaks the policy.
 Build compile(std::unique_ptr<llvm::Module> module, const ir::Target& target, const CodegenOptions& options = {});
+
+/// The stages of IR that compile() would return, with no code made. Throws as compile() does.
+StageTexts ir_stages(std::unique_ptr<llvm::Module> module, const ir::Target& target, const Stages& stages);
+
+/// All that a code object of kernel `symbol` tells of its build: resources, arguments, counts, and of the stages the
+/// ISA and the metadata. Throws CodegenError when the object does not hold this kernel alone, or can't be read.
+Build inspect(std::vector<std::byte> code_object, const std::string& symbol, const Stages& stages);
 
 }  // namespace monojit::codegen

@@ -1,10 +1,10 @@
 #include "runtime/jit.h"
 
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "runtime/compiler/compiler_loader.h"
 #include "runtime/hip/device_error.h"
@@ -13,7 +13,6 @@
 namespace monojit::runtime {
 namespace {
 
-constexpr std::size_t kShownDigits = 12;  // of a generator's digest, as other_versions() shows them
 
 /// Thrown by a build that found another LLVM or comgr than the key names: the kernel may be cached under the real one.
 struct ToolchainDiffers {};
@@ -22,7 +21,8 @@ cache::CacheOptions cache_options(const JitOptions& options) {
   return {.folder = options.cache_folder,
           .warn = options.warn,
           .strict = options.strict,
-          .settings = options.cache_settings};
+          .settings = options.cache_settings,
+          .wait = {.say = options.progress, .interrupt = options.interrupt, .next = options.patience.next}};
 }
 
 }  // namespace
@@ -30,6 +30,8 @@ cache::CacheOptions cache_options(const JitOptions& options) {
 Jit::Jit(JitOptions options)
     : strict_(options.strict),
       warn_(options.warn),
+      progress_(options.progress),
+      patience_(options.patience),
       cache_(cache_options(options)),
       builder_(std::move(options.builder)),
       toolchain_(kPinnedToolchain) {}
@@ -44,7 +46,10 @@ std::size_t Jit::Hash::operator()(const Probe& probe) const {
 }
 
 Obtained Jit::get(const kernels::BuildKey& key, std::string_view arch) {
-  if (auto kernel = find(key, arch)) return {.kernel = std::move(kernel)};
+  if (auto kernel = find(key, arch)) {
+    counts_.memory_hits.fetch_add(1, std::memory_order_relaxed);
+    return {.kernel = std::move(kernel)};
+  }
   kernels::validate(key, arch);
   try {
     return obtain(key, arch);
@@ -63,7 +68,9 @@ std::shared_ptr<const CompiledKernel> Jit::find(const kernels::BuildKey& key, st
 
 Obtained Jit::obtain(const kernels::BuildKey& key, std::string_view arch) {
   Obtained obtained;
-  const cache::Hit hit = look_up_or_build(key, arch, obtained);
+  const cache::Hit hit = sealed_ ? look_up(key, arch) : look_up_or_build(key, arch, obtained);
+  if (hit.source == cache::Source::kDisk) ++counts_.disk_reads;
+  if (hit.source == cache::Source::kMemory) ++counts_.memory_hits;
   obtained.source = hit.source;
   obtained.stored = hit.stored;
   obtained.times_ms.store = hit.store_ms;
@@ -76,6 +83,12 @@ Obtained Jit::obtain(const kernels::BuildKey& key, std::string_view arch) {
   return obtained;
 }
 
+/// Of a sealed Jit: no lock of a build is taken.
+cache::Hit Jit::look_up(const kernels::BuildKey& key, std::string_view arch) {
+  if (std::optional<cache::Hit> hit = cache_.lookup(cache_key(key, arch))) return *std::move(hit);
+  refuse(key, arch);
+}
+
 cache::Hit Jit::look_up_or_build(const kernels::BuildKey& key, std::string_view arch, Obtained& obtained) {
   for (;;) {
     const cache::Key wanted = cache_key(key, arch);
@@ -84,34 +97,24 @@ cache::Hit Jit::look_up_or_build(const kernels::BuildKey& key, std::string_view 
     } catch (const ToolchainDiffers&) {
       continue;  // toolchain_ is the real one now
     } catch (const cache::MissError&) {
-      refuse(wanted, key, arch);
+      refuse(key, arch);
     }
   }
 }
 
-/// Strict mode has no kernel.
-void Jit::refuse(const cache::Key& wanted, const kernels::BuildKey& key, std::string_view arch) {
-  const std::string folder = cache_.disk() != nullptr ? " " + cache_.disk()->folder().string() : "";
-  const std::string advice =
-      fmt::format("strict mode compiles nothing: run monojit warm '{}' --arch {}", key.text(), arch);
-  const std::vector<std::string> others = cache_.other_versions(wanted);
-  if (others.empty())
-    throw NotCachedError(fmt::format("{} for {} is not in the cache{}, and {}", key.text(), arch, folder, advice));
-  throw OtherVersionError(
-      fmt::format("{} for {} is in the cache{} only of another release ({}; this is generator {}, {}), and {}",
-                  key.text(), arch, folder, fmt::join(others, "; "),
-                  std::string_view(wanted.generator).substr(0, kShownDigits), wanted.toolchain, advice));
-}
-
 cache::BuildOutput Jit::build(const cache::Key& cache_key, const kernels::BuildKey& key, std::string_view arch,
                               Obtained& obtained) {
+  if (sealed_) refuse(key, arch);  // since this thread began to wait for its turn
+  BuildWatch watch(progress_, fmt::format("{} for {}", key.text(), arch), patience_);
+  watch.at("opening the compiler");
   KernelBuilder& compiler = builder();
   if (std::string real = compiler.toolchain(); real != cache_key.toolchain) {
-    const std::scoped_lock lock(builder_mutex_);
+    const std::scoped_lock lock(toolchain_mutex_);
     toolchain_ = std::move(real);
     throw ToolchainDiffers();
   }
-  BuiltKernel built = compiler.build(key, arch);
+  BuiltKernel built = compiler.build(key, arch, [&](std::string_view stage) { watch.at(stage); });
+  ++counts_.builds;
   obtained.times_ms.emit = built.record.times_ms.emit;
   obtained.times_ms.codegen = built.record.times_ms.codegen;
   obtained.times_ms.link = built.record.times_ms.link;
@@ -137,7 +140,7 @@ KernelBuilder& Jit::builder() {
 }
 
 std::string Jit::toolchain() const {
-  const std::scoped_lock lock(builder_mutex_);
+  const std::scoped_lock lock(toolchain_mutex_);
   return toolchain_;
 }
 
@@ -145,36 +148,6 @@ void Jit::forget(const kernels::BuildKey& key, std::string_view arch) {
   cache_.drop(cache_key(key, arch));
   const std::unique_lock lock(kernels_mutex_);
   if (const auto found = kernels_.find(Probe{key, arch}); found != kernels_.end()) kernels_.erase(found);
-}
-
-std::shared_ptr<const LoadedKernel> Jit::prepare(const kernels::BuildKey& key, const Device& device,
-                                                 Obtained* obtained) {
-  Obtained got = get(key, device.arch());
-  const auto refused = [&](const std::exception& error) {
-    if (got.source == cache::Source::kBuilt || strict_) throw;
-    warn(fmt::format("{} does not take the cached {} ({}): building it anew", device.text(), key.text(), error.what()));
-    forget(key, device.arch());
-    got = get(key, device.arch());
-    return load(device, got.kernel);
-  };
-  std::shared_ptr<const LoadedKernel> loaded;
-  try {
-    loaded = load(device, got.kernel);
-  } catch (const DeviceError& error) {
-    loaded = refused(error);
-  } catch (const CodeObjectError& error) {
-    loaded = refused(error);
-  }
-  if (obtained != nullptr) *obtained = std::move(got);
-  return loaded;
-}
-
-std::shared_ptr<const LoadedKernel> Jit::load(const Device& device,
-                                              const std::shared_ptr<const CompiledKernel>& kernel) {
-  const std::scoped_lock lock(loaded_mutex_);
-  std::shared_ptr<const LoadedKernel>& loaded = loaded_[{device.table().get(), device.ordinal(), kernel.get()}];
-  if (loaded == nullptr) loaded = std::make_shared<const LoadedKernel>(device, kernel);
-  return loaded;
 }
 
 void Jit::warn(std::string_view text) const {

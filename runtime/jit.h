@@ -1,16 +1,22 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <vector>
 
 #include "cache/cache.h"
+#include "runtime/build_watch.h"
 #include "runtime/compiled_kernel.h"
 #include "runtime/hip/device.h"
 #include "runtime/kernel_builder.h"
@@ -23,17 +29,53 @@ struct JitOptions {
   bool strict = false;                  ///< never compile: a kernel that is not in the cache is a NotCachedError
   cache::Settings cache_settings = {};  ///< limits, permissions, tiers below the folder
   Report warn;                          ///< receives one line a problem, from any thread; none: stderr
-  std::shared_ptr<KernelBuilder>
-      builder;  ///< none: libmonojit_codegen.so, opened by the first kernel that has to be built
+  /// Receives what a long build is at, and for which process this one waits, from any thread; none: nothing is said.
+  Report progress = {};
+  Patience patience = {};                  ///< when `progress` hears
+  std::function<void()> interrupt = {};    ///< called while waiting for another process; what it throws ends the wait
+  std::shared_ptr<KernelBuilder> builder;  ///< none: libmonojit_codegen.so, opened by the first kernel to be built
 };
 
-/// Strict mode: the kernel is not in the cache. Names the key and the command that would put it there.
+/// The kernel is not in the cache, and nothing may be compiled.
 class NotCachedError : public UserError {
  public:
-  using UserError::UserError;
+  /// `reason` says why nothing is compiled.
+  NotCachedError(std::string key, std::string arch, std::string command, const std::filesystem::path& folder,
+                 std::string_view reason);
+  const std::string& key() const { return key_; }  ///< canonical text
+  const std::string& arch() const { return arch_; }
+  /// The shell command that puts the kernel where this Jit looks for it.
+  const std::string& command() const { return command_; }
+
+ private:
+  std::string key_;
+  std::string arch_;
+  std::string command_;
 };
 
-/// The same, and another release's kernel of this key is there: it was warmed, but not by this build. Says by which.
+/// The same after Jit::seal().
+class SealedError : public NotCachedError {
+ public:
+  using NotCachedError::NotCachedError;
+};
+
+/// Some keys could not be warmed; the text has a line a key. The others are ready.
+class WarmError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What a Jit has done since it was made.
+struct JitCounters {
+  std::uint64_t builds = 0;        ///< that ended well
+  std::uint64_t disk_reads = 0;    ///< kernels read from disk
+  std::uint64_t memory_hits = 0;   ///< kernels that were there already
+  std::uint64_t module_loads = 0;  ///< kernels loaded on a device
+  std::uint64_t refusals = 0;      ///< kernels that would have had to be compiled, in strict mode or after seal()
+  bool operator==(const JitCounters&) const = default;
+};
+
+/// Strict mode, and another release's kernel of this key is there: it was warmed, but not by this build. Says by which.
 class OtherVersionError : public NotCachedError {
  public:
   using NotCachedError::NotCachedError;
@@ -64,7 +106,7 @@ class Jit {
   explicit Jit(JitOptions options);
 
   /// The kernel of `key` for `arch` ("gfx950"). Throws UserError when it can't be built for that arch, NotCachedError
-  /// in strict mode, and what the builder throws.
+  /// in strict mode, SealedError after seal(), and what the builder throws.
   Obtained get(const kernels::BuildKey& key, std::string_view arch);
 
   /// The same, loaded on `device` and kept there for as long as this object lives; the second call for a device only
@@ -73,6 +115,26 @@ class Jit {
   /// came from.
   std::shared_ptr<const LoadedKernel> prepare(const kernels::BuildKey& key, const Device& device,
                                               Obtained* obtained = nullptr);
+
+  /// Prepares all of `keys`, several at a time where the builder can (KernelBuilder::jobs()): the next launch of any of
+  /// them compiles, reads and loads nothing. Throws WarmError once all were tried, when some could not be.
+  void warm(std::span<const kernels::BuildKey> keys, const Device& device);
+
+  /// From now on, kernels that would have to be compiled are a SealedError, before any lock is taken. Those in the
+  /// cache are served as before. There is no way back.
+  void seal() { sealed_ = true; }
+
+  /// Those of `keys` that get() would have to build. Cheap, for readiness probes: entries are found, not read. An entry
+  /// that turns out to be damaged when it is read counts as there.
+  std::vector<kernels::BuildKey> missing(std::span<const kernels::BuildKey> keys, std::string_view arch) const;
+  bool contains(std::span<const kernels::BuildKey> keys, std::string_view arch) const;
+
+  JitCounters counters() const;
+
+  /// What the kernel's entry is stored under.
+  cache::Key cache_key(const kernels::BuildKey& key, std::string_view arch) const;
+  /// The shell command that puts the kernel into this Jit's cache.
+  std::string warm_command(const kernels::BuildKey& key, std::string_view arch) const;
 
   /// The toolchain that keys are looked up under: the one this build is pinned to, until a build found another.
   std::string toolchain() const;
@@ -101,31 +163,48 @@ class Jit {
   };
   /// Device table, ordinal, kernel.
   using LoadKey = std::tuple<const HipTable*, int, const CompiledKernel*>;
+  struct Loading {
+    std::mutex mutex;  ///< held while the kernel is loaded
+    std::shared_ptr<const LoadedKernel> kernel;
+  };
+  struct Counts {
+    std::atomic<std::uint64_t> builds = 0;
+    std::atomic<std::uint64_t> disk_reads = 0;
+    std::atomic<std::uint64_t> memory_hits = 0;
+    std::atomic<std::uint64_t> module_loads = 0;
+    std::atomic<std::uint64_t> refusals = 0;
+  };
 
   std::shared_ptr<const CompiledKernel> find(const kernels::BuildKey& key, std::string_view arch) const;
   Obtained obtain(const kernels::BuildKey& key, std::string_view arch);
+  cache::Hit look_up(const kernels::BuildKey& key, std::string_view arch);
   cache::Hit look_up_or_build(const kernels::BuildKey& key, std::string_view arch, Obtained& obtained);
-  [[noreturn]] void refuse(const cache::Key& wanted, const kernels::BuildKey& key, std::string_view arch);
   cache::BuildOutput build(const cache::Key& cache_key, const kernels::BuildKey& key, std::string_view arch,
                            Obtained& obtained);
-  cache::Key cache_key(const kernels::BuildKey& key, std::string_view arch) const;
   KernelBuilder& builder();
+  bool has(const kernels::BuildKey& key, std::string_view arch) const;
+  [[noreturn]] void refuse(const kernels::BuildKey& key, std::string_view arch);
   void forget(const kernels::BuildKey& key, std::string_view arch);
   std::shared_ptr<const LoadedKernel> load(const Device& device, const std::shared_ptr<const CompiledKernel>& kernel);
   void warn(std::string_view text) const;
 
   bool strict_;
+  std::atomic<bool> sealed_ = false;
   Report warn_;
+  Report progress_;
+  Patience patience_;
+  Counts counts_;
   cache::Cache cache_;
 
   mutable std::shared_mutex kernels_mutex_;
   std::unordered_map<Slot, std::shared_ptr<const CompiledKernel>, Hash, Equal> kernels_;
 
-  std::mutex loaded_mutex_;
-  std::map<LoadKey, std::shared_ptr<const LoadedKernel>> loaded_;
+  std::shared_mutex loaded_mutex_;
+  std::map<LoadKey, std::shared_ptr<Loading>> loaded_;
 
-  mutable std::mutex builder_mutex_;
+  std::mutex builder_mutex_;  // held while the compiler is opened, which takes long: no hit may want it
   std::shared_ptr<KernelBuilder> builder_;
+  mutable std::mutex toolchain_mutex_;
   std::string toolchain_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,9 @@ struct BuiltKernel {
   std::vector<std::byte> code_object;
 };
 
+/// Is told what a build is at next, in words ("generating code"). Must not throw.
+using StageCallback = std::function<void(std::string_view stage)>;
+
 /// Makes kernels: emits, generates code, links, checks. May be used from any thread.
 class KernelBuilder {
  public:
@@ -23,7 +27,10 @@ class KernelBuilder {
   /// UserError when one is missing.
   virtual std::string toolchain() = 0;
   /// Throws UserError when the key can't be built for `arch` ("gfx950"), another std::exception when the build fails.
-  virtual BuiltKernel build(const kernels::BuildKey& key, std::string_view arch) = 0;
+  virtual BuiltKernel build(const kernels::BuildKey& key, std::string_view arch,
+                            const StageCallback& on_stage = {}) = 0;
+  /// How many builds at the same time are worth while.
+  virtual int jobs() const { return 1; }
 };
 
 }  // namespace monojit::runtime

@@ -1,9 +1,10 @@
 #include "runtime/library_search.h"
 
-#include <cstdlib>
 #include <system_error>
 
 #include <dlfcn.h>
+
+#include "environment/variables.h"
 
 namespace monojit::runtime {
 namespace {
@@ -23,7 +24,7 @@ std::filesystem::path own_folder() {
 }  // namespace
 
 std::vector<std::filesystem::path> library_candidates(std::string_view file_name) {
-  if (const char* folder = std::getenv("MONOJIT_LIBRARY_DIR"); folder != nullptr && *folder != '\0') {
+  if (const char* folder = environment::value(environment::Id::kLibraryDir)) {
     return {std::filesystem::path(folder) / file_name};
   }
   const std::filesystem::path folder = own_folder();

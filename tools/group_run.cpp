@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "environment/variables.h"
 #include "kernels/kimi_k3/k2/reference/addresses.h"
 #include "kernels/kimi_k3/k2/reference/check.h"
 #include "kernels/kimi_k3/k2/reference/generate.h"
@@ -21,7 +22,7 @@ namespace {
 
 using namespace kernels::kimi_k3;
 
-constexpr const char* kDevicesVariable = "MONOJIT_EMULATOR_DEVICES";
+constexpr const char* kDevicesVariable = environment::name(environment::Id::kEmulatorDevices);
 
 void check_options(const kernels::BuildKey& key, const RunOptions& options) {
   const auto refuse = [&](bool given, const char* option) {

@@ -22,13 +22,7 @@ constexpr const char* kFooter =
     R"(A kernel is named by its key, e.g. 'minimax_m3.k1{tokens=1,index_heads=1}' (quote it; see monojit keys).
 Results go to stdout, messages to stderr. Exit codes: 0 done, 1 failed, 2 usage or refused.
 
-Environment:
-  MONOJIT_CACHE_DIR      folder of compiled kernels (default: $XDG_CACHE_HOME/monojit/kernels)
-  MONOJIT_CACHE_READONLY more folders and archives of compiled kernels, with colons between them
-  MONOJIT_CACHE_REMOTE   redis:// or http:// URL of a store that machines share
-  MONOJIT_HIP_LIBRARY    the libamdhip64.so to use
-  MONOJIT_COMGR_LIBRARY  the libamd_comgr.so to use
-  MONOJIT_LIBRARY_DIR    folder of monojit's own libraries (default: beside the program, then ../lib))";
+Environment variables: monojit env.)";
 
 void describe(CLI::App& app) {
   app.set_version_flag("--version", "monojit " MONOJIT_VERSION);
@@ -37,13 +31,16 @@ void describe(CLI::App& app) {
   app.get_formatter()->enable_footer_formatting(false);
   add_run(app);
   add_dump(app);
+  add_diff(app);
   add_keys(app);
   add_warm(app);
   add_cache(app);
   add_doctor(app);
+  add_env(app);
   add_bench(app);
   add_cached_start(app);
   add_emulate(app);
+  add_completion(app);
   app.footer(kFooter);  // last: a subcommand inherits what is there when it is added
 }
 
@@ -89,6 +86,7 @@ void hold_standard_streams() {
 int main(int argc, char** argv) {
   monojit::tools::hold_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is then an error like a full disk
+  monojit::tools::warn_of_unknown_variables();
   const int code = monojit::tools::run(argc, argv);
   const std::string problem = monojit::tools::finish_output();
   if (problem.empty()) return code;

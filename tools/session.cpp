@@ -7,12 +7,21 @@
 #include <fmt/format.h>
 
 #include "cache/folder.h"
+#include "environment/variables.h"
 #include "tools/report.h"
 
 namespace monojit::tools {
 namespace {
 
 constexpr const char* kDefaultArch = "gfx950";
+
+CLI::Validator known_arch() {
+  const auto check = [](const std::string& name) -> std::string {
+    if (name == "gfx950" || name == "gfx942") return "";
+    return fmt::format("kernels can't be built for '{}': use gfx950 or gfx942", name);
+  };
+  return {check, ""};
+}
 
 }  // namespace
 
@@ -37,12 +46,16 @@ void add_cache_folder_flag(CLI::App& command, std::string& folder) {
 }
 
 void add_arch_flag(CLI::App& command, std::string& arch) {
-  const auto known = [](const std::string& name) -> std::string {
-    if (name == "gfx950" || name == "gfx942") return "";
-    return fmt::format("kernels can't be built for '{}': use gfx950 or gfx942", name);
-  };
   command.add_option("--arch", arch, "gfx950 or gfx942 (default: the device's; gfx950 where there is none)")
-      ->check(CLI::Validator(known, ""));
+      ->check(known_arch());
+}
+
+void add_archs_flag(CLI::App& command, std::vector<std::string>& archs) {
+  command
+      .add_option("--arch", archs, "gfx950, gfx942 or both, with a comma (default: the device's; gfx950 without one)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(known_arch());
 }
 
 void add_build_flags(CLI::App& command, BuildFlags& flags) {
@@ -57,7 +70,7 @@ std::filesystem::path cache_folder(const std::string& flag) {
 }
 
 std::string cache_advice(std::string text, const std::string& flag) {
-  constexpr std::string_view kVariable = "set MONOJIT_CACHE_DIR";
+  const std::string kVariable = fmt::format("set {}", environment::name(environment::Id::kCacheDir));
   if (const auto at = text.rfind(kVariable); !flag.empty() && at != std::string::npos) {
     text.replace(at, kVariable.size(), "set --cache-dir");
   }
@@ -70,6 +83,7 @@ std::unique_ptr<runtime::Jit> make_jit(const BuildFlags& flags) {
   runtime::JitOptions options;
   options.strict = flags.strict;
   options.warn = [flag = flags.cache_folder](std::string_view text) { say(cache_advice(std::string(text), flag)); };
+  options.progress = say;
   if (!flags.no_cache) {
     options.cache_folder = cache_folder(flags.cache_folder);
     options.cache_settings = cache::Settings::from_environment(cache::Warnings(options.warn));
@@ -90,7 +104,7 @@ std::string build_arch(const BuildFlags& flags) {
 
 runtime::Device open_device(const std::string& device, const std::string& arch) {
   // Read by the emulator when it starts; a real device is what it is.
-  if (!arch.empty()) setenv("MONOJIT_EMULATOR_CHIP", arch.c_str(), 1);
+  if (!arch.empty()) setenv(environment::name(environment::Id::kEmulatorChip), arch.c_str(), 1);
   runtime::Device opened = runtime::Device::open(device, say);
   if (!arch.empty() && opened.arch() != arch) {
     throw UserError(

@@ -26,6 +26,8 @@ struct BuildFlags {
 void add_build_flags(CLI::App& command, BuildFlags& flags);
 /// --arch
 void add_arch_flag(CLI::App& command, std::string& arch);
+/// --arch, any number of them
+void add_archs_flag(CLI::App& command, std::vector<std::string>& archs);
 /// --cache-dir
 void add_cache_folder_flag(CLI::App& command, std::string& folder);
 

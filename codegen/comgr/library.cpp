@@ -1,7 +1,6 @@
 #include "codegen/comgr/library.h"
 
 #include <array>
-#include <cstdlib>
 #include <vector>
 
 #include <dlfcn.h>
@@ -10,6 +9,7 @@
 #include <link.h>
 
 #include "codegen/error.h"
+#include "environment/variables.h"
 
 namespace monojit::codegen::comgr {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 constexpr std::array kNames = {"libamd_comgr.so.3", "libamd_comgr.so.2", "libamd_comgr.so"};
 
 std::vector<std::string> names_to_try() {
-  if (const char* chosen = std::getenv("MONOJIT_COMGR_LIBRARY"); chosen != nullptr && *chosen != '\0') return {chosen};
+  if (const char* chosen = environment::value(environment::Id::kComgrLibrary)) return {chosen};
   return {kNames.begin(), kNames.end()};
 }
 

@@ -55,24 +55,45 @@ class Scanner {
   std::size_t position_ = 0;
 };
 
-}  // namespace
-
-KeyText take_apart(std::string_view text) {
-  Scanner scanner(text);
-  KeyText key{scanner.word("a kernel's name"), {}};
-  if (scanner.at_end()) return key;
+/// What follows the kernel's name: `read_value` is called behind each `name =`.
+template <class ReadValue>
+void scan_fields(Scanner& scanner, const ReadValue& read_value) {
+  if (scanner.at_end()) return;
   if (!scanner.accept('{')) scanner.fail("'{'");
   if (!scanner.accept('}')) {
     while (true) {
       const std::string_view name = scanner.word("a field's name");
       if (!scanner.accept('=')) scanner.fail("'='");
-      key.fields.emplace_back(name, scanner.word("a value"));
+      read_value(name);
       if (scanner.accept('}')) break;
       if (!scanner.accept(',')) scanner.fail("',' or '}'");
     }
   }
   if (!scanner.at_end()) scanner.fail("the end");
+}
+
+}  // namespace
+
+KeyText take_apart(std::string_view text) {
+  Scanner scanner(text);
+  KeyText key{scanner.word("a kernel's name"), {}};
+  scan_fields(scanner, [&](std::string_view name) { key.fields.emplace_back(name, scanner.word("a value")); });
   return key;
+}
+
+PatternText take_pattern_apart(std::string_view text) {
+  Scanner scanner(text);
+  PatternText pattern{scanner.word("a kernel's name"), {}};
+  scan_fields(scanner, [&](std::string_view name) {
+    std::vector<std::string_view>& values = pattern.fields.emplace_back(name, std::vector<std::string_view>()).second;
+    if (scanner.accept('*')) {
+      values.push_back(kEveryValue);
+      return;
+    }
+    do values.push_back(scanner.word("a value or '*'"));
+    while (scanner.accept('|'));
+  });
+  return pattern;
 }
 
 }  // namespace monojit::kernels

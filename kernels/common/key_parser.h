@@ -17,4 +17,15 @@ struct KeyText {
 /// key.
 KeyText take_apart(std::string_view text);
 
+inline constexpr std::string_view kEveryValue = "*";
+
+/// A pattern of keys taken apart: each field has a list of values, `*` or a word.
+struct PatternText {
+  std::string_view family;
+  std::vector<std::pair<std::string_view, std::vector<std::string_view>>> fields;
+};
+
+/// As take_apart(), of kernels/common/key_pattern.h's grammar.
+PatternText take_pattern_apart(std::string_view text);
+
 }  // namespace monojit::kernels

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,11 +30,18 @@ struct StageTexts {
   std::string metadata;      ///< YAML of the code object's note
 };
 
+/// Is told what a build is at next, in words ("generating code"), by the thread that builds.
+struct StageObserver {
+  void (*tell)(void* user, const char* stage) = nullptr;
+  void* user = nullptr;
+};
+
 struct CompileRequest {
   std::string_view key;               ///< canonical text of the build key
   std::string_view generator_digest;  ///< of the key's family, as the caller knows it
   std::string_view arch;              ///< "gfx950"
   StageRequest stages;
+  StageObserver observer;
 };
 
 struct Compiled {
@@ -59,10 +68,13 @@ struct CompilerInterface {
   std::uint32_t version;  ///< kCompilerInterfaceVersion of the library
   Failure (*toolchain)(std::string& id);
   Failure (*compile)(const CompileRequest& request, Compiled& result);
+  /// As compile(), of a kernel that was built already: ISA, metadata, resources and instructions are those of
+  /// `code_object`, IR is emitted anew. The digest of the record is that of this IR. No code is generated.
+  Failure (*inspect)(const CompileRequest& request, std::span<const std::byte> code_object, Compiled& result);
 };
 
 /// To be raised with every change to this header or to the types that it uses.
-inline constexpr std::uint32_t kCompilerInterfaceVersion = 1;
+inline constexpr std::uint32_t kCompilerInterfaceVersion = 2;
 /// The library's one symbol, a `const CompilerInterface* (*)()`.
 inline constexpr const char* kCompilerEntryPoint = "monojit_compiler";
 inline constexpr const char* kCompilerLibrary = "libmonojit_codegen.so";

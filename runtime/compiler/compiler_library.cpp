@@ -115,32 +115,75 @@ void fill(codegen::Build&& build, Compiled& result) {
   }
 }
 
+void tell(const CompileRequest& request, const char* stage) {
+  if (request.observer.tell != nullptr) request.observer.tell(request.observer.user, stage);
+}
+
+codegen::Stages stages_of(const StageRequest& stages) {
+  return {stages.emitted_ir, stages.optimised_ir, stages.isa, stages.metadata};
+}
+
+/// The kernel owns the context that the module lives in.
+struct Emitted {
+  std::unique_ptr<ir::Kernel> kernel;
+  std::unique_ptr<llvm::Module> module;
+};
+
+/// Fills the part of the record that emitting gives.
+Emitted emit(const kernels::BuildKey& key, const ir::Target& target, KernelRecord& record) {
+  const auto start = std::chrono::steady_clock::now();
+  Emitted emitted;
+  emitted.kernel = kernels::emit(key, target);
+  emitted.module = emitted.kernel->finish();
+  record.times_ms.emit = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  record.ir_digest = digest_of(*emitted.module);
+  record.warnings = emitted.kernel->warnings();
+  return emitted;
+}
+
 void compile(const CompileRequest& request, Compiled& result) {
   const ir::Target& target = find_target(request.arch);
   const kernels::BuildKey key = find_key(request);
-  current_build = fmt::format("{} for {}", request.key, request.arch);
-  const auto start = std::chrono::steady_clock::now();
-  const std::unique_ptr<ir::Kernel> kernel = kernels::emit(key, target);
-  std::unique_ptr<llvm::Module> module = kernel->finish();
-  const std::chrono::duration<double, std::milli> emit = std::chrono::steady_clock::now() - start;
-  result.kernel.record.ir_digest = digest_of(*module);
-  result.kernel.record.warnings = kernel->warnings();
-  const StageRequest& stages = request.stages;
+  tell(request, "emitting IR");
+  Emitted emitted = emit(key, target, result.kernel.record);
   codegen::CodegenOptions options;
   options.policy = {.persistent = key.family().launch(key).persistent};
-  options.stages = {stages.emitted_ir, stages.optimised_ir, stages.isa, stages.metadata};
-  codegen::Build build = codegen::compile(std::move(module), target, options);
-  result.kernel.record.times_ms = times_of(emit.count(), build.times_ms);
+  options.stages = stages_of(request.stages);
+  options.on_stage = [&](const char* stage) { tell(request, stage); };
+  codegen::Build build = codegen::compile(std::move(emitted.module), target, options);
+  result.kernel.record.times_ms = times_of(result.kernel.record.times_ms.emit, build.times_ms);
   fill(std::move(build), result);
 }
 
-Failure guarded_compile(const CompileRequest& request, Compiled& result) {
-  Failure failure = guarded([&] { compile(request, result); });
+void inspect(const CompileRequest& request, std::span<const std::byte> code_object, Compiled& result) {
+  const ir::Target& target = find_target(request.arch);
+  const kernels::BuildKey key = find_key(request);
+  const codegen::Stages stages = stages_of(request.stages);
+  fill(codegen::inspect({code_object.begin(), code_object.end()}, key.symbol(), stages), result);
+  if (!stages.emitted_ir && !stages.optimised_ir) return;
+  Emitted emitted = emit(key, target, result.kernel.record);
+  codegen::StageTexts texts = codegen::ir_stages(std::move(emitted.module), target, stages);
+  result.stages.emitted_ir = std::move(texts.emitted_ir);
+  result.stages.optimised_ir = std::move(texts.optimised_ir);
+}
+
+template <class Work>
+Failure guarded_work(const CompileRequest& request, Work&& work) {
+  current_build = fmt::format("{} for {}", request.key, request.arch);
+  Failure failure = guarded(work);
   if (failure.kind == FailureKind::kBuild || failure.kind == FailureKind::kInternal) {
     failure.text = fmt::format("{}: {}", request.key, failure.text);
   }
   current_build.clear();
   return failure;
+}
+
+Failure guarded_compile(const CompileRequest& request, Compiled& result) {
+  return guarded_work(request, [&] { compile(request, result); });
+}
+
+Failure guarded_inspect(const CompileRequest& request, std::span<const std::byte> code_object, Compiled& result) {
+  return guarded_work(request, [&] { inspect(request, code_object, result); });
 }
 
 /// No comgr is a matter of the machine, not of a kernel.
@@ -150,7 +193,8 @@ Failure guarded_toolchain(std::string& id) {
   return failure;
 }
 
-constexpr CompilerInterface kInterface = {kCompilerInterfaceVersion, guarded_toolchain, guarded_compile};
+constexpr CompilerInterface kInterface = {kCompilerInterfaceVersion, guarded_toolchain, guarded_compile,
+                                          guarded_inspect};
 
 }  // namespace
 }  // namespace monojit::runtime

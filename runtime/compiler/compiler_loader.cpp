@@ -70,14 +70,31 @@ std::string Compiler::toolchain() {
   return id;
 }
 
-BuiltKernel Compiler::build(const kernels::BuildKey& key, std::string_view arch) {
-  return compile(key, arch, {}).kernel;
+BuiltKernel Compiler::build(const kernels::BuildKey& key, std::string_view arch, const StageCallback& on_stage) {
+  return compile(key, arch, {}, on_stage).kernel;
 }
 
-Compiled Compiler::compile(const kernels::BuildKey& key, std::string_view arch, const StageRequest& stages) {
+Compiled Compiler::compile(const kernels::BuildKey& key, std::string_view arch, const StageRequest& stages,
+                           const StageCallback& on_stage) {
   Compiled result;
   const std::string text = key.text();
-  raise(interface_.compile({text, key.family().generator_digest, arch, stages}, result));
+  StageObserver observer;
+  if (on_stage) {
+    observer = {[](void* user, const char* stage) { (*static_cast<const StageCallback*>(user))(stage); },
+                const_cast<StageCallback*>(&on_stage)};
+  }
+  raise(interface_.compile({text, key.family().generator_digest, arch, stages, observer}, result));
+  return result;
+}
+
+Compiled Compiler::inspect(const kernels::BuildKey& key, std::string_view arch, std::span<const std::byte> code_object,
+                           const std::string& ir_digest, const StageRequest& stages) {
+  Compiled result;
+  const std::string text = key.text();
+  raise(interface_.inspect({text, key.family().generator_digest, arch, stages, {}}, code_object, result));
+  if (const std::string& emitted = result.kernel.record.ir_digest; !emitted.empty() && emitted != ir_digest) {
+    throw CompileError(fmt::format("{}: the emitter makes other IR now than the cached kernel was built of", text));
+  }
   return result;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -31,10 +33,15 @@ class Compiler final : public KernelBuilder {
 
   /// Throws UserError when comgr is missing.
   std::string toolchain() override;
-  BuiltKernel build(const kernels::BuildKey& key, std::string_view arch) override;
+  BuiltKernel build(const kernels::BuildKey& key, std::string_view arch, const StageCallback& on_stage = {}) override;
   /// build() that also returns the stages asked for. Throws UserError when the key can't be built for `arch`,
   /// CompileError when the build fails.
-  Compiled compile(const kernels::BuildKey& key, std::string_view arch, const StageRequest& stages);
+  Compiled compile(const kernels::BuildKey& key, std::string_view arch, const StageRequest& stages,
+                   const StageCallback& on_stage = {});
+  /// The stages of a kernel that was built already, from its code object; IR is emitted anew. Throws as compile() does,
+  /// and CompileError when the IR is not the one that the code object was made of (`ir_digest`).
+  Compiled inspect(const kernels::BuildKey& key, std::string_view arch, std::span<const std::byte> code_object,
+                   const std::string& ir_digest, const StageRequest& stages);
 
  private:
   explicit Compiler(const CompilerInterface& interface) : interface_(interface) {}

@@ -12,10 +12,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "environment/variables.h"
 #include "runtime/emulator/failure.h"
 
 namespace monojit::emulator {
 namespace {
+
+using environment::Id;
+using environment::name;
 
 constexpr u64 kMostThreads = 256;
 constexpr u64 kMostLimitSeconds = 1'000'000;
@@ -92,50 +96,50 @@ std::vector<StalledWorkgroup> parse_stalled_list(const Option& option, std::stri
 }
 
 constexpr Option kOptions[] = {
-    {"chip", "MONOJIT_EMULATOR_CHIP", "gfx950 (MI355X) or gfx942 (MI300X)",
+    {"chip", name(Id::kEmulatorChip), "gfx950 (MI355X) or gfx942 (MI300X)",
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.chip = choose<ChipLimits>(option, value, {{kMi355x.arch, kMi355x}, {kMi300x.arch, kMi300x}});
      }},
-    {"devices", "MONOJIT_EMULATOR_DEVICES", "1..16",
+    {"devices", name(Id::kEmulatorDevices), "1..16",
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.devices = parse_count(option, value, kMostDevices);
      }},
-    {"threads", "MONOJIT_EMULATOR_THREADS", "1..256",
+    {"threads", name(Id::kEmulatorThreads), "1..256",
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.threads = parse_count(option, value, kMostThreads);
      }},
-    {"matrix", "MONOJIT_EMULATOR_MATRIX", "cdna3, fma-chain or exact",
+    {"matrix", name(Id::kEmulatorMatrix), "cdna3, fma-chain or exact",
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.matrix = choose<MatrixModel>(
            option, value,
            {{"cdna3", MatrixModel::kCdna3}, {"fma-chain", MatrixModel::kFmaChain}, {"exact", MatrixModel::kExact}});
      }},
-    {"memory", "MONOJIT_EMULATOR_MEMORY", "coherent or weak",
+    {"memory", name(Id::kEmulatorMemory), "coherent or weak",
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.memory =
            choose<MemoryMode>(option, value, {{"coherent", MemoryMode::kCoherent}, {"weak", MemoryMode::kWeak}});
      }},
-    {"checks", "MONOJIT_EMULATOR_CHECKS", kCheckNames,
+    {"checks", name(Id::kEmulatorChecks), kCheckNames,
      [](Settings& settings, const Option& option, std::string_view value) {
        if (!parse_checks(value, settings.checks)) refuse(option, value);
      }},
-    {"seed", "MONOJIT_EMULATOR_SEED", "an unsigned 64-bit number",
+    {"seed", name(Id::kEmulatorSeed), "an unsigned 64-bit number",
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.seed = parse_number(option, value);
      }},
-    {"alignment", "MONOJIT_EMULATOR_ALIGNMENT", "driver or strict",
+    {"alignment", name(Id::kEmulatorAlignment), "driver or strict",
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.strict_alignment = choose<bool>(option, value, {{"driver", false}, {"strict", true}});
      }},
-    {"host_isa", "MONOJIT_EMULATOR_HOST_ISA", "avx2 or avx512",
+    {"host_isa", name(Id::kEmulatorHostIsa), "avx2 or avx512",
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.host_isa = parse_host_isa(option, value);
      }},
-    {"stall", "MONOJIT_EMULATOR_STALL", "workgroups as NUMBER or DEVICE:NUMBER, separated by commas",
+    {"stall", name(Id::kEmulatorStall), "workgroups as NUMBER or DEVICE:NUMBER, separated by commas",
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.stalled = parse_stalled_list(option, value);
      }},
-    {"limit", "MONOJIT_EMULATOR_LIMIT", "seconds, 1..1000000",
+    {"limit", name(Id::kEmulatorLimit), "seconds, 1..1000000",
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.limit_seconds = parse_count(option, value, kMostLimitSeconds);
      }},

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "environment/variables.h"
 #include "kernels/common/error.h"
 #include "runtime/hip/device_error.h"
 
@@ -50,13 +51,13 @@ void check_started(const HipTable& table, hipError_t started) {
 std::optional<Device> first_gpu(std::string& reason) {
   if (!may_have_gpu()) return reason = "there is no /dev/kfd", std::nullopt;
   // A library that the user chose has to work; one that was merely looked for may be missing.
-  const char* chosen = std::getenv("MONOJIT_HIP_LIBRARY");
+  const char* chosen = environment::value(environment::Id::kHipLibrary);
   try {
     const std::shared_ptr<const HipTable> table = HipTable::open(Provider::kHip);
     if (device_count(*table) > 0) return Device::at(table, 0);
     reason = table->library() + " finds no device";
   } catch (const UserError& error) {
-    if (chosen != nullptr && *chosen != '\0') throw;
+    if (chosen != nullptr) throw;
     reason = error.what();
   }
   return std::nullopt;
@@ -65,8 +66,7 @@ std::optional<Device> first_gpu(std::string& reason) {
 }  // namespace
 
 bool may_have_gpu() {
-  const char* chosen = std::getenv("MONOJIT_HIP_LIBRARY");
-  if (chosen != nullptr && *chosen != '\0') return true;
+  if (environment::value(environment::Id::kHipLibrary) != nullptr) return true;
   std::error_code error;
   // The second is how the Linux subsystem of Windows shows its GPUs.
   return std::filesystem::exists("/dev/kfd", error) || std::filesystem::exists("/dev/dxg", error);

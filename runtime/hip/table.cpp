@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "environment/variables.h"
 #include "kernels/common/error.h"
 #include "runtime/hip/device_error.h"
 #include "runtime/library_search.h"
@@ -81,8 +82,8 @@ std::shared_ptr<const HipTable> HipTable::open_file(const std::filesystem::path&
 }
 
 std::shared_ptr<const HipTable> HipTable::search(Provider provider) {
-  const char* chosen = std::getenv("MONOJIT_HIP_LIBRARY");
-  if (provider == Provider::kHip && chosen != nullptr && *chosen != '\0') return open_file(chosen, provider);
+  const char* chosen = environment::value(environment::Id::kHipLibrary);
+  if (provider == Provider::kHip && chosen != nullptr) return open_file(chosen, provider);
 
   std::string name;
   if (provider == Provider::kHip) {

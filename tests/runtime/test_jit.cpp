@@ -1,19 +1,15 @@
-#include <atomic>
 #include <barrier>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <unistd.h>
 
 #include "runtime/hip/device_error.h"
 #include "runtime/jit.h"
 #include "tests/runtime/fake_device.h"
-#include "tests/runtime/tiny_kernel.h"
-#include "toolchain_id.h"
+#include "tests/runtime/jit_workshop.h"
 
 namespace monojit::runtime {
 namespace {
@@ -22,51 +18,10 @@ using cache::Source;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 using tests::FakeDevice;
+using tests::kArch;
 using tests::tiny_key;
 using tests::tiny_record;
-
-constexpr const char* kArch = "gfx950";
-
-/// Builds the tiny kernel and counts how often.
-class CountingBuilder : public KernelBuilder {
- public:
-  std::string toolchain() override { return toolchain_text; }
-  BuiltKernel build(const kernels::BuildKey& key, std::string_view) override {
-    ++builds;
-    if (fails) throw std::runtime_error("the compiler says no");
-    KernelRecord record = tiny_record();
-    record.symbol = key.symbol();
-    return {record, std::vector<std::byte>(100, std::byte{0x5A})};
-  }
-
-  std::string toolchain_text = std::string(kPinnedToolchain);
-  std::atomic<int> builds = 0;
-  bool fails = false;
-};
-
-/// A cache folder of its own, and the warnings of the Jits made here.
-class Workshop {
- public:
-  Workshop() { std::filesystem::create_directories(folder); }
-  ~Workshop() { std::filesystem::remove_all(folder); }
-  Workshop(const Workshop&) = delete;
-  Workshop& operator=(const Workshop&) = delete;
-
-  Jit jit(bool strict = false) {
-    const auto warn = [this](std::string_view text) { warnings += std::string(text) + '\n'; };
-    return Jit({.cache_folder = folder, .strict = strict, .warn = warn, .builder = builder});
-  }
-  std::filesystem::path only_entry() const {
-    for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
-      if (file.is_regular_file() && file.path().extension() == ".mono") return file.path();
-    }
-    return {};
-  }
-
-  std::filesystem::path folder = std::filesystem::temp_directory_path() / ("monojit_jit_" + std::to_string(getpid()));
-  std::shared_ptr<CountingBuilder> builder = std::make_shared<CountingBuilder>();
-  std::string warnings;
-};
+using tests::Workshop;
 
 TEST_CASE("A key is built, then found in memory, then by the next process on disk") {
   Workshop workshop;
@@ -197,7 +152,9 @@ TEST_CASE("A cached kernel that the device refuses is built anew, once, with a w
 
 TEST_CASE("Without a cache folder, kernels live in memory") {
   const Workshop workshop;
-  Jit jit({.cache_folder = {}, .strict = false, .warn = {}, .builder = workshop.builder});
+  JitOptions options;
+  options.builder = workshop.builder;
+  Jit jit(options);
   CHECK(jit.get(tiny_key(1), kArch).source == Source::kBuilt);
   CHECK(jit.get(tiny_key(1), kArch).source == Source::kMemory);
   CHECK(jit.disk() == nullptr);

@@ -92,10 +92,10 @@ def test_two_at_once_build_a_key_once(monojit):
 
 def test_warm_says_what_it_built_and_what_was_there(monojit):
     report = monojit("warm", KEY, "minimax_m3.k1{tokens=2}", "--arch", "gfx950", "--json").json()
-    assert set(report) == {"arch", "folder", "kernels"}
+    assert set(report) == {"arch", "archs", "folder", "kernels", "summary"}
     assert report["arch"] == "gfx950"
     assert [kernel["cache"] for kernel in report["kernels"]] == ["built", "built"]
-    assert set(report["kernels"][0]) == {"key", "cache", "times_ms", "resources"}
+    assert set(report["kernels"][0]) == {"key", "arch", "cache", "attempts", "error", "times_ms", "resources"}
     assert set(report["kernels"][0]["times_ms"]) == {"emit", "codegen", "link", "store"}
     again = monojit("warm", KEY, "--arch", "gfx950")
     assert again.code == 0

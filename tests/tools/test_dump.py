@@ -21,7 +21,7 @@ def stages(tmp_path_factory):
 
 
 def test_the_json_of_dump_holds_every_stage(stages):
-    assert set(stages) == {"key", "arch", "symbol", "stages"}
+    assert set(stages) == {"key", "arch", "symbol", "cache", "stages"}
     assert list(stages["stages"]) == STAGES.split(",")
 
 

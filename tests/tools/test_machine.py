@@ -45,7 +45,8 @@ def test_empty_variables_of_the_emulator_are_as_good_as_none(monojit):
 
 
 def test_missing_libraries_of_our_own_are_named_with_what_to_do(monojit, tmp_path):
-    assert refused(monojit("warm", KEY, MONOJIT_LIBRARY_DIR=str(tmp_path)), "libmonojit_codegen.so", "MONOJIT_LIBRARY_DIR")
+    assert refused(monojit("warm", KEY, MONOJIT_LIBRARY_DIR=str(tmp_path)), "monojit-worker", "MONOJIT_LIBRARY_DIR")
+    assert refused(monojit("dump", KEY, MONOJIT_LIBRARY_DIR=str(tmp_path)), "libmonojit_codegen.so", "MONOJIT_LIBRARY_DIR")
     assert refused(monojit("run", KEY, "--device", "emulator", MONOJIT_LIBRARY_DIR=str(tmp_path)), "emulator", "MONOJIT_LIBRARY_DIR")
 
 

@@ -3,7 +3,7 @@
 import pytest
 from conftest import refused
 
-SUBCOMMANDS = ["run", "dump", "keys", "warm", "cache", "doctor", "bench", "emulate"]
+SUBCOMMANDS = ["run", "dump", "diff", "keys", "warm", "cache", "doctor", "env", "completion", "bench", "emulate"]
 
 
 def test_help_lists_every_subcommand(monojit):
@@ -22,7 +22,7 @@ def test_every_subcommand_has_help_and_says_what_its_options_do(monojit, name):
     assert len(outcome.out.splitlines()) > 5
 
 
-@pytest.mark.parametrize("arguments", [("run",), ("dump",), ("keys",), ("warm",), ("cache", "ls"), ("cache", "show"), ("cache", "rm"),
+@pytest.mark.parametrize("arguments", [("run",), ("dump",), ("diff",), ("env",), ("keys",), ("warm",), ("cache", "ls"), ("cache", "show"), ("cache", "rm"),
                                        ("doctor",), ("bench",), ("emulate",)])
 def test_every_subcommand_can_print_json(monojit, arguments):
     assert "--json" in monojit(*arguments, "--help").out

@@ -8,12 +8,13 @@
 
 /// The figures of `monojit bench`. Each function registers benchmarks of Google Benchmark under their final names; a
 /// benchmark's value is its real time in its unit, or, where it has one, the counter `kRate`, per second, `kTraffic`,
-/// bytes loaded and stored per second, or `kRatio`, a plain number.
+/// bytes loaded and stored per second, `kRatio`, a plain number, or `kBytes`.
 namespace monojit::tools {
 
 inline constexpr const char* kRate = "rate";
 inline constexpr const char* kTraffic = "traffic";
 inline constexpr const char* kRatio = "ratio";
+inline constexpr const char* kBytes = "bytes";
 inline constexpr const char* kBenchArch = "gfx950";
 
 /// build.minimax_m3.k1.tokens{1,2}.{emit,codegen,link}, build.kimi_k3.k2.tokens8.{..}: ms
@@ -22,6 +23,9 @@ void register_build_benchmarks();
 void register_cache_benchmarks();
 /// cache.trim100k: to look at 100,000 entries and remove half of them
 void register_trim_benchmark();
+/// cache.warm_start32, cache.contains1000, cache.jobs2_speedup, cache.warm_peak_*: whole processes that warm or find
+/// kernels
+void register_warm_benchmarks();
 /// cache.start.FAMILY: from a new process's first call to a loaded kernel, found on disk, with a HIP that does nothing
 void register_start_benchmarks();
 /// launch.pack, launch.pack.kimi_k3.k2: packing K1's and K2's arguments and the launch call, against a HIP that does

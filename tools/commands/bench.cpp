@@ -42,6 +42,8 @@ class Collector : public benchmark::BenchmarkReporter {
       figures.push_back({run.run_name.function_name, traffic->second.value, "B/s loaded + stored"});
     } else if (const auto ratio = run.counters.find(kRatio); ratio != run.counters.end()) {
       figures.push_back({run.run_name.function_name, ratio->second.value, "x"});
+    } else if (const auto bytes = run.counters.find(kBytes); bytes != run.counters.end()) {
+      figures.push_back({run.run_name.function_name, bytes->second.value, "B"});
     } else {
       figures.push_back(
           {run.run_name.function_name, run.GetAdjustedRealTime(), benchmark::GetTimeUnitString(run.time_unit)});
@@ -72,6 +74,7 @@ void print_figures(const std::vector<Figure>& figures, bool as_json) {
 void bench(const Options& options) {
   register_build_benchmarks();
   register_cache_benchmarks();
+  register_warm_benchmarks();
   register_start_benchmarks();
   register_launch_benchmarks();
   register_group_benchmarks();

@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "runtime/compiler/compiler_loader.h"
 #include "tools/commands/commands.h"
 #include "tools/kernel_run.h"
 #include "tools/output_file.h"
 #include "tools/session.h"
+#include "tools/stages.h"
 
 namespace monojit::tools {
 namespace {
@@ -93,25 +93,20 @@ std::string write(const std::filesystem::path& folder, const std::string& symbol
   return file.string();
 }
 
-runtime::Compiled build(const kernels::BuildKey& key, const std::string& arch) {
-  const runtime::StageRequest all = {.emitted_ir = true, .optimised_ir = true, .isa = true, .metadata = true};
-  const auto compiler = runtime::Compiler::open();
-  (void)compiler->toolchain();  // a missing comgr is the machine's fault, and told before anything is built
-  return compiler->compile(key, arch, all);
-}
-
 void dump(const Options& options) {
   const kernels::BuildKey key = kernels::BuildKey::parse(options.key);
   const std::vector<Stage> stages = chosen(options.emit);
   const std::string arch = build_arch(options.build);
   kernels::validate(key, arch);
   const bool needs_build = std::ranges::any_of(stages, [](const Stage& stage) { return stage.text != nullptr; });
-  const std::optional<runtime::Compiled> built = needs_build ? std::optional(build(key, arch)) : std::nullopt;
+  const std::optional<BuiltStages> built =
+      needs_build ? std::optional(obtain_stages(key, arch, options.build)) : std::nullopt;
   const std::string symbol = key.symbol();
 
-  Json json = {{"key", key.text()}, {"arch", arch}, {"symbol", symbol}};
+  Json json = {{"key", key.text()}, {"arch", arch}, {"symbol", symbol}, {"cache", nullptr}};
+  if (built) json["cache"] = cache::name(built->source);
   for (const Stage& stage : stages) {
-    const std::string text = stage.text != nullptr ? stage.text(*built) : stage.key_text(key);
+    const std::string text = stage.text != nullptr ? stage.text(built->compiled) : stage.key_text(key);
     if (!options.folder.empty()) {
       const std::string file = write(options.folder, symbol, stage, text);
       json["files"][stage.name] = file;
@@ -128,7 +123,7 @@ void dump(const Options& options) {
 
 void add_dump(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *app.add_subcommand("dump", "Build a kernel and show what each stage of the build made of it");
+  CLI::App& command = *app.add_subcommand("dump", "Show what each stage of a kernel's build made of it");
   command.add_option("KEY", options->key, "e.g. 'minimax_m3.k1{tokens=1,index_heads=1}'")->required();
   command
       .add_option("--emit", options->emit, "stages, separated by commas: ir, opt-ir, isa, metadata, resources, layout")
@@ -138,6 +133,8 @@ void add_dump(CLI::App& app) {
   command.add_option("-o,--output", options->folder, "folder to write a file a stage to (default: all to stdout)")
       ->check(not_empty());
   add_arch_flag(command, options->build.arch);
+  add_cache_folder_flag(command, options->build.cache_folder);
+  command.add_flag("--no-cache", options->build.no_cache, "build anew and store nothing");
   command.add_flag("--json", options->json, "print JSON");
   command.callback([options] { dump(*options); });
 }

@@ -1,55 +1,246 @@
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <filesystem>
+#include <iterator>
 #include <memory>
+#include <mutex>
+#include <stop_token>
+#include <system_error>
+#include <thread>
 
 #include <fmt/format.h>
+#include <sched.h>
 
+#include "runtime/peak_memory.h"
 #include "tools/commands/commands.h"
 #include "tools/kernel_run.h"
 #include "tools/session.h"
+#include "tools/warm/plan.h"
+#include "tools/warm/progress.h"
+#include "tools/warm/warmer.h"
 
 namespace monojit::tools {
 namespace {
 
 struct Options {
   std::vector<std::string> keys;
-  BuildFlags build;
+  std::vector<std::string> models;
+  std::string file;
+  std::vector<std::string> archs;
+  std::string cache_folder;
+  std::string shard = "0/1";
+  int jobs = 0;  ///< 0: the processors that this process may use
+  double timeout_s = 600;
+  int retries = 1;
+  std::uint64_t memory_mib = 4096;
+  bool list = false;
   bool json = false;
 };
 
-Json to_json(const kernels::BuildKey& key, const runtime::Obtained& obtained) {
-  const runtime::GetTimes& times = obtained.times_ms;
-  return {
-      {"key", key.text()},
-      {"cache", cache::name(obtained.source)},
-      {"times_ms", {{"emit", times.emit}, {"codegen", times.codegen}, {"link", times.link}, {"store", times.store}}},
-      {"resources", resources_json(obtained.kernel->record.resources)}};
+constexpr std::uint64_t kMebi = std::uint64_t{1} << 20;
+constexpr double kMostSeconds = 86'400;
+
+std::atomic<bool> interrupted = false;
+
+/// SIGINT and SIGTERM end the warm as long as this lives; the second of them ends the process.
+class Interruptible {
+ public:
+  Interruptible() {
+    struct sigaction action{};
+    action.sa_handler = [](int) { interrupted = true; };
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, &old_interrupt_);
+    sigaction(SIGTERM, &action, &old_terminate_);
+  }
+  ~Interruptible() {
+    sigaction(SIGINT, &old_interrupt_, nullptr);
+    sigaction(SIGTERM, &old_terminate_, nullptr);
+  }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+
+ private:
+  struct sigaction old_interrupt_{};
+  struct sigaction old_terminate_{};
+};
+
+int processors() {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? std::max(CPU_COUNT(&allowed), 1) : 1;
 }
 
-std::string line(const kernels::BuildKey& key, const runtime::Obtained& obtained) {
-  const runtime::GetTimes& times = obtained.times_ms;
-  if (obtained.source != cache::Source::kBuilt) return fmt::format("{}: there already", key.text());
-  return fmt::format("{}: built in {:.1f} ms (emit {:.1f}, codegen {:.1f}, link {:.1f}), stored in {:.1f} ms",
-                     key.text(), times.emit + times.codegen + times.link, times.emit, times.codegen, times.link,
-                     times.store);
+WarmPlan plan_of(const Options& options) {
+  std::vector<WarmWish> wishes;
+  for (const std::string& key : options.keys) wishes.push_back({.pattern = key, .model = {}, .archs = {}, .place = {}});
+  for (const std::string& model : options.models) {
+    wishes.push_back({.pattern = {}, .model = model, .archs = {}, .place = {}});
+  }
+  if (!options.file.empty()) std::ranges::move(read_job_file(options.file), std::back_inserter(wishes));
+  if (wishes.empty()) throw UserError("warm: name what to warm: a KEY or pattern, --model or --file");
+  const Shard shard = parse_shard(options.shard);
+  WarmPlan plan = make_plan(wishes, options.archs.empty() ? std::vector{build_arch({})} : options.archs);
+  keep_shard(plan, shard);
+  for (const std::string& remark : plan.remarks) say(remark);
+  return plan;
+}
+
+void list(const WarmPlan& plan, bool as_json) {
+  Json jobs = Json::array();
+  for (const WarmJob& job : plan.jobs) {
+    jobs.push_back({{"key", job.key.text()}, {"arch", job.arch}});
+    if (!as_json) print("{} {}\n", job.arch, job.key.text());
+  }
+  if (as_json) print_json({{"jobs", jobs}});
+}
+
+WarmSettings settings_of(const Options& options, std::size_t jobs) {
+  WarmSettings settings;
+  const std::size_t wanted = options.jobs > 0 ? static_cast<std::size_t>(options.jobs) : processors();
+  settings.jobs = static_cast<int>(std::clamp<std::size_t>(jobs, 1, wanted));
+  settings.retries = options.retries;
+  settings.worker.jobs = settings.jobs;
+  settings.worker.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_s * 1000));
+  settings.worker.memory_bytes = options.memory_mib * kMebi;
+  return settings;
+}
+
+Json to_json(const WarmJob& job, const WarmResult& result) {
+  Json json = {{"key", job.key.text()},
+               {"arch", job.arch},
+               {"cache", nullptr},
+               {"attempts", result.attempts},
+               {"error", nullptr}};
+  if (result.state == WarmState::kFailed) json["error"] = result.error;
+  if (result.state != WarmState::kBuilt && result.state != WarmState::kHit) return json;
+  const runtime::GetTimes& times = result.obtained.times_ms;
+  json["cache"] = cache::name(result.obtained.source);
+  json["times_ms"] = {{"emit", times.emit}, {"codegen", times.codegen}, {"link", times.link}, {"store", times.store}};
+  json["resources"] = resources_json(result.obtained.kernel->record.resources);
+  return json;
+}
+
+std::uint64_t stored_bytes(const WarmPlan& plan, Warmer& warmer) {
+  std::uint64_t bytes = 0;
+  for (const WarmJob& job : plan.jobs) {
+    std::error_code error;
+    const auto file = warmer.jit().disk()->file_of(warmer.jit().cache_key(job.key, job.arch).digest());
+    if (const auto size = std::filesystem::file_size(file, error); !error) bytes += size;
+  }
+  return bytes;
+}
+
+struct Outcome {
+  WarmCounts counts;
+  double seconds = 0;
+  std::uint64_t bytes = 0;
+  std::vector<std::string> strict_problems;
+};
+
+Json report(const WarmPlan& plan, Warmer& warmer, const Outcome& outcome) {
+  Json kernels = Json::array();
+  std::vector<std::string> archs;
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+    kernels.push_back(to_json(plan.jobs[i], warmer.results()[i]));
+    if (std::ranges::find(archs, plan.jobs[i].arch) == archs.end()) archs.push_back(plan.jobs[i].arch);
+  }
+  return {{"arch", archs.size() == 1 ? Json(archs[0]) : Json(nullptr)},
+          {"archs", archs},
+          {"folder", warmer.jit().disk()->folder().string()},
+          {"kernels", kernels},
+          {"summary",
+           {{"jobs", plan.jobs.size()},
+            {"built", outcome.counts.built},
+            {"hit", outcome.counts.hit},
+            {"failed", outcome.counts.failed},
+            {"not_started", outcome.counts.not_started},
+            {"seconds", outcome.seconds},
+            {"bytes", outcome.bytes},
+            {"peak_bytes", runtime::peak_memory()},
+            {"peak_worker_bytes", warmer.peak_worker_bytes()},
+            {"strict_ready", outcome.strict_problems.empty()}}}};
+}
+
+void print_summary(const Warmer& warmer, const Outcome& outcome) {
+  const WarmCounts& counts = outcome.counts;
+  print("built {}, hit {}, failed {}{} in {:.1f} s; {} bytes in the cache", counts.built, counts.hit, counts.failed,
+        counts.not_started > 0 ? fmt::format(", not started {}", counts.not_started) : "", outcome.seconds,
+        outcome.bytes);
+  if (const std::uint64_t peak = warmer.peak_worker_bytes(); peak > 0)
+    print("; workers had {} MiB at most", peak / kMebi);
+  print("{}\n", outcome.strict_problems.empty() ? "; strict mode serves every job" : "");
+}
+
+/// Runs the warmer with its progress shown; SIGINT and SIGTERM cancel it.
+void run(Warmer& warmer, WarmProgress& progress, std::mutex& shown) {
+  const Interruptible interruptible;
+  const std::jthread watcher([&](const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds kTick(50);
+    while (!stop.stop_requested()) {
+      std::this_thread::sleep_for(kTick);
+      if (interrupted && !warmer.cancelled()) warmer.cancel();
+      warmer.observe([&](const std::vector<WarmResult>& results, const WarmCounts& counts) {
+        const std::scoped_lock lock(shown);
+        progress.show(results, counts);
+      });
+    }
+  });
+  warmer.run();
+}
+
+runtime::JitOptions jit_options(const Options& options, const runtime::Report& say_above) {
+  runtime::JitOptions jit;
+  jit.cache_folder = cache_folder(options.cache_folder);
+  jit.warn = say_above;
+  jit.progress = say_above;
+  jit.cache_settings = cache::Settings::from_environment(cache::Warnings(say_above));
+  if (jit.cache_folder.empty()) {
+    throw UserError("there is no cache to warm (set MONOJIT_CACHE_DIR, or use --cache-dir)");
+  }
+  return jit;
+}
+
+void conclude(const Options& options, const WarmPlan& plan, Warmer& warmer, const Outcome& outcome) {
+  if (options.json) {
+    print_json(report(plan, warmer, outcome));
+  } else {
+    print_summary(warmer, outcome);
+  }
+  if (warmer.cancelled()) {
+    say("interrupted: the same command goes on where it stopped");
+  } else if (outcome.counts.failed == 0) {
+    for (const std::string& problem : outcome.strict_problems) say("strict mode would not serve a job: " + problem);
+  }
+  if (warmer.cancelled() || outcome.counts.failed > 0 || !outcome.strict_problems.empty()) throw Failed();
 }
 
 void warm(const Options& options) {
-  const std::vector<kernels::BuildKey> keys = parse_keys(options.keys);
-  const std::string arch = build_arch(options.build);
-  for (const kernels::BuildKey& key : keys) kernels::validate(key, arch);
-  const auto jit = make_jit(options.build);
-  if (jit->disk() == nullptr) throw UserError("there is no cache to warm (set MONOJIT_CACHE_DIR, or use --cache-dir)");
-  if (const auto problem = jit->disk()->problem()) throw UserError(cache_advice(*problem, options.build.cache_folder));
-
-  Json list = Json::array();
-  for (const kernels::BuildKey& key : keys) {
-    const runtime::Obtained obtained = jit->get(key, arch);
-    if (obtained.source == cache::Source::kBuilt && !obtained.stored) {
-      throw std::runtime_error(fmt::format("{} was built, but could not be stored", key.text()));
-    }
-    if (!options.json) print("{}\n", line(key, obtained));
-    list.push_back(to_json(key, obtained));
+  const WarmPlan plan = plan_of(options);
+  if (options.list) return list(plan, options.json);
+  const Stopwatch watch;
+  std::mutex shown;
+  WarmProgress progress(plan, options.json);
+  const auto jit = jit_options(options, [&](std::string_view text) {
+    const std::scoped_lock lock(shown);
+    progress.say_above(cache_advice(std::string(text), options.cache_folder));
+  });
+  const WarmSettings settings = settings_of(options, plan.jobs.size());
+  Warmer warmer(jit, plan, settings, [&](std::size_t job, const WarmResult& result) {
+    const std::scoped_lock lock(shown);
+    progress.tell(job, result);
+  });
+  if (const auto problem = warmer.jit().disk()->problem())
+    throw UserError(cache_advice(*problem, options.cache_folder));
+  if (const std::size_t missing = warmer.missing(); missing > 0) {
+    say(fmt::format("{} of {} kernels are to be built, {} at a time", missing, plan.jobs.size(), settings.jobs));
   }
-  if (options.json) print_json({{"arch", arch}, {"folder", jit->disk()->folder().string()}, {"kernels", list}});
+  run(warmer, progress, shown);
+  progress.finish();
+  conclude(options, plan, warmer,
+           {.counts = warmer.counts(),
+            .seconds = watch.ms() / 1000,
+            .bytes = stored_bytes(plan, warmer),
+            .strict_problems = strict_problems(jit, plan)});
 }
 
 }  // namespace
@@ -58,9 +249,27 @@ void add_warm(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   CLI::App& command =
       *app.add_subcommand("warm", "Build kernels into the cache, so that nothing has to be compiled later");
-  command.add_option("KEY", options->keys, "one or more keys")->required();
-  add_arch_flag(command, options->build.arch);
-  add_cache_folder_flag(command, options->build.cache_folder);
+  command.add_option("KEY", options->keys, "keys, or patterns such as 'minimax_m3.k1{tokens=1|2|8,signal=*}'");
+  command.add_option("--model", options->models, "every kernel that serving this model needs")->check(not_empty());
+  command.add_option("--file", options->file, "file of jobs, JSON or JSON lines; - is standard input")
+      ->check(not_empty());
+  add_archs_flag(command, options->archs);
+  add_cache_folder_flag(command, options->cache_folder);
+  command.add_option("-j,--jobs", options->jobs, "builds at the same time, a process each (default: the processors)")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("--timeout", options->timeout_s, "seconds that one build may take")
+      ->check(CLI::Range(0.1, kMostSeconds))
+      ->capture_default_str();
+  command.add_option("--retries", options->retries, "times that a build whose process ended is tried again")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  command.add_option("--memory", options->memory_mib, "MiB that each process may allocate")
+      ->check(CLI::Range(std::uint64_t{16}, std::uint64_t{1} << 20))
+      ->capture_default_str();
+  command
+      .add_option("--shard", options->shard, "I/N: only part I of N, counted from 0; the parts together are the whole")
+      ->capture_default_str();
+  command.add_flag("--list", options->list, "build nothing: print the jobs");
   command.add_flag("--json", options->json, "print JSON");
   command.callback([options] { warm(*options); });
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "environment/variables.h"
 #include "kernels/common/error.h"
 #include "runtime/hip/buffer.h"
 #include "runtime/hip/device_error.h"
@@ -28,7 +29,7 @@ using runtime::HipTable;
 constexpr std::uint32_t kWave = 64;
 
 std::string wanted_chip() {
-  const char* chip = std::getenv("MONOJIT_EMULATOR_CHIP");
+  const char* chip = environment::value(environment::Id::kEmulatorChip);
   return chip != nullptr ? chip : "";
 }
 

@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "runtime/hip/device_error.h"
+#include "runtime/jit.h"
+
+// The part of Jit that has to do with devices.
+namespace monojit::runtime {
+
+std::shared_ptr<const LoadedKernel> Jit::prepare(const kernels::BuildKey& key, const Device& device,
+                                                 Obtained* obtained) {
+  Obtained got = get(key, device.arch());
+  const auto refused = [&](const std::exception& error) {
+    if (got.source == cache::Source::kBuilt || strict_ || sealed_) throw;
+    warn(fmt::format("{} does not take the cached {} ({}): building it anew", device.text(), key.text(), error.what()));
+    forget(key, device.arch());
+    got = get(key, device.arch());
+    return load(device, got.kernel);
+  };
+  std::shared_ptr<const LoadedKernel> loaded;
+  try {
+    loaded = load(device, got.kernel);
+  } catch (const DeviceError& error) {
+    loaded = refused(error);
+  } catch (const CodeObjectError& error) {
+    loaded = refused(error);
+  }
+  if (obtained != nullptr) *obtained = std::move(got);
+  return loaded;
+}
+
+std::shared_ptr<const LoadedKernel> Jit::load(const Device& device,
+                                              const std::shared_ptr<const CompiledKernel>& kernel) {
+  const LoadKey wanted{device.table().get(), device.ordinal(), kernel.get()};
+  std::shared_ptr<Loading> loading;
+  {
+    const std::shared_lock lock(loaded_mutex_);
+    if (const auto found = loaded_.find(wanted); found != loaded_.end()) loading = found->second;
+  }
+  if (loading == nullptr) {
+    const std::scoped_lock lock(loaded_mutex_);
+    loading = loaded_.try_emplace(wanted, std::make_shared<Loading>()).first->second;
+  }
+  // Each kernel has a lock of its own: one that is ready is not to wait for another that is loaded.
+  const std::scoped_lock lock(loading->mutex);
+  if (loading->kernel == nullptr) {
+    loading->kernel = std::make_shared<const LoadedKernel>(device, kernel);
+    ++counts_.module_loads;
+  }
+  return loading->kernel;
+}
+
+void Jit::warm(std::span<const kernels::BuildKey> keys, const Device& device) {
+  std::vector<std::string> problems(keys.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < keys.size(); i = next++) {
+      try {
+        (void)prepare(keys[i], device);
+      } catch (const std::exception& error) {
+        problems[i] = error.what();
+      }
+    }
+  };
+  // Nothing that is there already is worth a thread, nor the opening of a compiler.
+  const std::size_t to_build = sealed_ || strict_ ? 0 : missing(keys, device.arch()).size();
+  const std::size_t jobs = to_build < 2 ? 1 : std::min(to_build, static_cast<std::size_t>(builder().jobs()));
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < jobs; ++i) threads.emplace_back(work);
+  work();
+  threads.clear();
+  std::erase(problems, "");
+  if (!problems.empty()) throw WarmError(fmt::format("{}", fmt::join(problems, "\n")));
+}
+
+}  // namespace monojit::runtime

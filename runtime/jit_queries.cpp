@@ -1,0 +1,87 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cache/folder.h"
+#include "runtime/jit.h"
+
+// What a Jit tells of its cache and of itself.
+namespace monojit::runtime {
+namespace {
+
+constexpr std::size_t kShownDigits = 12;  // of a generator's digest, as other_versions() shows them
+
+/// As one word of a POSIX shell.
+std::string shell_word(std::string_view text) {
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
+}  // namespace
+
+NotCachedError::NotCachedError(std::string key, std::string arch, std::string command,
+                               const std::filesystem::path& folder, std::string_view reason)
+    : UserError(fmt::format("{} for {} is not in the cache{}, and {}: run {}", key, arch,
+                            folder.empty() ? "" : " " + folder.string(), reason, command)),
+      key_(std::move(key)),
+      arch_(std::move(arch)),
+      command_(std::move(command)) {}
+
+bool Jit::has(const kernels::BuildKey& key, std::string_view arch) const {
+  return find(key, arch) != nullptr || cache_.contains(cache_key(key, arch));
+}
+
+std::vector<kernels::BuildKey> Jit::missing(std::span<const kernels::BuildKey> keys, std::string_view arch) const {
+  std::vector<kernels::BuildKey> absent;
+  std::ranges::copy_if(keys, std::back_inserter(absent), [&](const auto& key) { return !has(key, arch); });
+  return absent;
+}
+
+bool Jit::contains(std::span<const kernels::BuildKey> keys, std::string_view arch) const {
+  return std::ranges::all_of(keys, [&](const auto& key) { return has(key, arch); });
+}
+
+JitCounters Jit::counters() const {
+  return {.builds = counts_.builds,
+          .disk_reads = counts_.disk_reads,
+          .memory_hits = counts_.memory_hits,
+          .module_loads = counts_.module_loads,
+          .refusals = counts_.refusals};
+}
+
+std::string Jit::warm_command(const kernels::BuildKey& key, std::string_view arch) const {
+  std::string command = fmt::format("monojit warm {} --arch {}", shell_word(key.text()), arch);
+  // Without a folder, or with the user's own, the command finds the place by itself.
+  const cache::DiskStore* const disk = cache_.disk();
+  if (disk != nullptr && disk->folder() != cache::user_folder().path) {
+    command += " --cache-dir " + shell_word(disk->folder().string());
+  }
+  return command;
+}
+
+void Jit::refuse(const kernels::BuildKey& key, std::string_view arch) {
+  ++counts_.refusals;
+  const std::filesystem::path folder = cache_.disk() != nullptr ? cache_.disk()->folder() : "";
+  const std::string command = warm_command(key, arch);
+  if (sealed_) throw SealedError(key.text(), std::string(arch), command, folder, "nothing is compiled after seal()");
+  const cache::Key wanted = cache_key(key, arch);
+  const std::vector<std::string> others = cache_.other_versions(wanted);
+  if (others.empty())
+    throw NotCachedError(key.text(), std::string(arch), command, folder, "strict mode compiles nothing");
+  throw OtherVersionError(key.text(), std::string(arch), command, folder,
+                          fmt::format("only of another release ({}; this is generator {}, {}); strict mode compiles nothing",
+                                      fmt::join(others, "; "), std::string_view(wanted.generator).substr(0, kShownDigits),
+                                      wanted.toolchain));
+}
+
+}  // namespace monojit::runtime

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <cstdint>
+
+namespace monojit::runtime {
+
+/// The most memory that this program has had in RAM at a time, in bytes; 0 where the system does not tell. What the
+/// process was before it became this program does not count, as it would in getrusage().
+std::uint64_t peak_memory();
+
+}  // namespace monojit::runtime

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <sys/types.h>
+
+#include "runtime/workers/frame.h"
+
+namespace monojit::runtime {
+
+/// One child process that builds. For one thread at a time.
+class WorkerProcess {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Starts `program`, which may allocate `memory_bytes`. Throws UserError when it can't be started.
+  WorkerProcess(const std::filesystem::path& program, std::uint64_t memory_bytes);
+  /// Kills it.
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  /// False when the process has ended.
+  bool send(const Frame& frame);
+  /// The next frame; nothing when the process ended, spoke nonsense, or at `until`: tell them apart by the time.
+  /// `check` is called many times a second; what it throws goes through.
+  std::optional<Frame> receive(Clock::time_point until, const std::function<void()>& check);
+
+  /// Kills and reaps it, and says how it ended: "was killed by signal 9 (Killed)", and what it said last.
+  std::string end();
+  pid_t process() const { return process_; }
+
+ private:
+  void read_errors();
+
+  pid_t process_ = -1;
+  int socket_ = -1;
+  int errors_ = -1;  ///< its standard error
+  FrameReader frames_;
+  std::string last_words_;
+};
+
+}  // namespace monojit::runtime

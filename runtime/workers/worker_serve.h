@@ -1,0 +1,15 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "runtime/kernel_builder.h"
+
+namespace monojit::runtime {
+
+/// The life of a worker process: builds what comes on standard input, which is a socket, until its other end is closed.
+/// Standard output becomes standard error. `arguments` are those of main(): the bytes of memory that the process may
+/// allocate. Gives the exit code.
+int serve_builds(int count, char** arguments, const std::function<std::shared_ptr<KernelBuilder>()>& open);
+
+}  // namespace monojit::runtime

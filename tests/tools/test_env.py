@@ -1,0 +1,86 @@
+"""`monojit env` and `monojit completion`."""
+
+import subprocess
+
+import pytest
+from conftest import TIMEOUT_S, refused
+
+
+def variables(monojit, **environment):
+    return {each["name"]: each for each in monojit("env", "--json", **environment).json()["variables"]}
+
+
+def test_env_lists_every_variable_with_meaning_default_value_and_origin(monojit):
+    listed = variables(monojit, MONOJIT_EMULATOR_SEED="7", MONOJIT_EMULATOR_THREADS="")
+    assert {"MONOJIT_CACHE_DIR", "MONOJIT_HIP_LIBRARY", "MONOJIT_COMGR_LIBRARY", "MONOJIT_LIBRARY_DIR"} <= set(listed)
+    for each in listed.values():
+        assert set(each) == {"name", "meaning", "default", "value", "origin"}
+        assert each["meaning"] and each["default"]
+    assert (listed["MONOJIT_CACHE_DIR"]["value"], listed["MONOJIT_CACHE_DIR"]["origin"]) == (str(monojit.cache), "environment")
+    assert (listed["MONOJIT_EMULATOR_SEED"]["value"], listed["MONOJIT_EMULATOR_SEED"]["origin"]) == ("7", "environment")
+    assert (listed["MONOJIT_EMULATOR_THREADS"]["value"], listed["MONOJIT_EMULATOR_THREADS"]["origin"]) == (None, "default")
+    text = monojit("env").out
+    assert all(name in text for name in listed)
+
+
+def test_env_says_which_variable_gives_the_cache_folder(monojit):
+    assert variables(monojit, MONOJIT_CACHE_DIR="", XDG_CACHE_HOME="/x")["MONOJIT_CACHE_DIR"] | {"meaning": "", "default": ""} == {
+        "name": "MONOJIT_CACHE_DIR", "meaning": "", "default": "", "value": "/x/monojit/kernels", "origin": "XDG_CACHE_HOME"}
+    assert variables(monojit, MONOJIT_CACHE_DIR="", XDG_CACHE_HOME="", HOME="/h")["MONOJIT_CACHE_DIR"]["origin"] == "HOME"
+
+
+@pytest.mark.parametrize("command", [("env",), ("keys",), ("cache", "ls")])
+def test_a_variable_that_means_nothing_is_warned_of_with_the_one_that_may_be_meant(monojit, command):
+    outcome = monojit(*command, MONOJIT_CACHE_DRI="/tmp", MONOJIT_BOX="1")
+    assert outcome.code == 0
+    assert "MONOJIT_CACHE_DRI means nothing to monojit: is MONOJIT_CACHE_DIR meant?" in outcome.err
+    assert "MONOJIT_BOX means nothing" in outcome.err
+    assert monojit(*command).err == ""
+
+
+def test_unknown_variables_are_in_the_json_too(monojit):
+    assert monojit("env", "--json", MONOJIT_COMGR_LIBARY="x").json()["unknown"] == [
+        {"name": "MONOJIT_COMGR_LIBARY", "nearest": "MONOJIT_COMGR_LIBRARY"}]
+
+
+def completed(monojit, *words):
+    """What bash offers behind these words, of which the last is being typed."""
+    script = monojit("completion", "bash").out
+    asked = f"{script}\nCOMP_WORDS=(monojit {' '.join(repr(word) for word in words)}); COMP_CWORD={len(words)}; _monojit; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    done = subprocess.run(["bash", "--norc", "-c", asked], capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("words, expected", [
+    (("wa",), ["warm"]),
+    (("cache", "l"), ["ls"]),
+    (("warm", "--sh"), ["--shard"]),
+    (("warm", "--arch", "gfx95"), ["gfx950"]),
+    (("warm", "--model", ""), ["kimi_k3", "minimax_m3"]),
+    (("run", "mini"), ["minimax_m3.k1"]),
+    (("keys", "kimi"), ["kimi_k3.k2"]),
+    (("dump", "--emit", "opt"), ["opt-ir"]),
+])
+def test_bash_completes_subcommands_options_values_and_kernels(monojit, words, expected):
+    assert completed(monojit, *words) == expected
+
+
+def test_every_subcommand_is_completed(monojit):
+    offered = completed(monojit, "")
+    for name in ("run", "dump", "diff", "keys", "warm", "cache", "doctor", "env", "completion", "bench", "emulate"):
+        assert name in offered
+
+
+def test_the_script_for_zsh_is_one_for_zsh(monojit):
+    script = monojit("completion", "zsh").out
+    assert script.startswith("#compdef monojit\n")
+    assert "'warm:Build kernels into the cache" in script
+    zsh = subprocess.run(["sh", "-c", "command -v zsh"], capture_output=True, text=True, check=False).stdout.strip()
+    if not zsh:
+        pytest.skip("zsh is not here to read it")
+    assert subprocess.run([zsh, "-n"], input=script, capture_output=True, text=True, timeout=TIMEOUT_S).returncode == 0
+
+
+def test_another_shell_is_refused(monojit):
+    assert refused(monojit("completion", "fish"), "fish")

@@ -1,0 +1,311 @@
+"""`monojit warm`: patterns, job files, shards, workers that fail, interruptions."""
+
+import json
+import os
+import pty
+import random
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import KEY, TIMEOUT_S, entry_files, refused
+
+ROW_NORM = "example.row_norm{rows=1|2|3,hidden=512}"
+SUMMARY = {"jobs", "built", "hit", "failed", "not_started", "seconds", "bytes", "peak_bytes", "peak_worker_bytes", "strict_ready"}
+
+
+def warm(monojit, *arguments, **environment):
+    return monojit("warm", *arguments, "--arch", "gfx950", **environment)
+
+
+def test_a_pattern_is_every_key_that_it_stands_for(monojit):
+    outcome = warm(monojit, ROW_NORM, "--json")
+    assert outcome.code == 0, outcome.err
+    report = outcome.json()
+    assert [kernel["key"].split(",")[0] for kernel in report["kernels"]] == [f"example.row_norm{{rows={n}" for n in (1, 2, 3)]
+    assert set(report["summary"]) == SUMMARY
+    summary = report["summary"]
+    assert (summary["jobs"], summary["built"], summary["hit"], summary["failed"]) == (3, 3, 0, 0)
+    assert summary["strict_ready"] is True
+    assert summary["bytes"] == sum(file.stat().st_size for file in entry_files(monojit.cache))
+    assert 2**20 < summary["peak_worker_bytes"] < 2**32
+    assert 2**20 < summary["peak_bytes"] < 2**28, "this process does not build"
+    again = warm(monojit, ROW_NORM, "--json").json()["summary"]
+    assert (again["built"], again["hit"], again["peak_worker_bytes"]) == (0, 3, 0)
+
+
+def test_what_is_there_needs_no_compiler_and_no_worker(monojit, tmp_path):
+    assert warm(monojit, ROW_NORM).code == 0
+    outcome = warm(monojit, ROW_NORM, MONOJIT_COMGR_LIBRARY="/nonexistent/libamd_comgr.so")
+    assert outcome.code == 0
+    assert "built 0, hit 3, failed 0" in outcome.out
+    assert "strict mode serves every job" in outcome.out
+
+
+def test_combinations_that_can_not_be_built_are_left_out_and_counted(monojit):
+    outcome = monojit("warm", "minimax_m3.k1{tokens=1,index_heads=*,index_own=*}", "--list", "--json", "--arch", "gfx950")
+    assert outcome.code == 0
+    assert len(outcome.json()["jobs"]) == 5
+    assert "3 of the 8 combinations" in outcome.err and "must be below index_heads" in outcome.err
+
+
+def test_a_model_is_every_kernel_that_serving_it_needs(monojit):
+    jobs = monojit("warm", "--model", "kimi_k3", "--list", "--json", "--arch", "gfx950").json()["jobs"]
+    keys = {job["key"] for job in jobs}
+    assert len(keys) == 1 + 8 * 8 * 2
+    assert "common.bump{}" in keys
+    assert refused(monojit("warm", "--model", "gpt"), "unknown model 'gpt'", "minimax_m3")
+
+
+def test_several_archs(monojit):
+    report = monojit("warm", "example.row_norm{rows=1,hidden=512}", "--arch", "gfx950,gfx942", "--json").json()
+    assert report["archs"] == ["gfx950", "gfx942"] and report["arch"] is None
+    assert [kernel["arch"] for kernel in report["kernels"]] == ["gfx950", "gfx942"]
+    assert {entry["target"].split("-")[-1] for entry in monojit.entries()} == {"gfx950", "gfx942"}
+
+
+@pytest.mark.parametrize("text", [
+    '["example.row_norm{rows=1..3,hidden=512}"]',
+    '{"jobs": [{"key": "example.row_norm{rows=1|2,hidden=512}"}, "example.row_norm{rows=3,hidden=512}"], "arch": "gfx950"}',
+    '{"family": "example.row_norm", "fields": {"rows": [1, "2..3"], "hidden": 512}, "arch": ["gfx950"]}',
+    '{"key": "example.row_norm{rows=1,hidden=512}"}\n\n{"key": "example.row_norm{rows=2..3,hidden=512}"}\n',
+    '"example.row_norm{rows=1|2,hidden=512}"\n"example.row_norm{rows=2|3,hidden=512}"',
+])
+def test_a_job_file_names_the_jobs(monojit, tmp_path, text):
+    file = tmp_path / "jobs"
+    file.write_text(text)
+    jobs = monojit("warm", "--file", file, "--arch", "gfx950", "--list").out.splitlines()
+    assert len(jobs) == 3 and all(job.startswith("gfx950 example.row_norm{rows=") for job in jobs)
+
+
+@pytest.mark.parametrize("text, problem", [
+    ("", "holds no job"),
+    ("{", "is no JSON, nor JSON lines"),
+    ("[]", "holds no job"),
+    ('{"jobs": {}}', '"jobs" must be a list'),
+    ('{"jobs": [], "color": 1}', 'unknown member "color"'),
+    ("[3]", "job 1: a job must be a text or an object"),
+    ('[{"key": "example.row_norm{rows=1,hidden=512}", "model": "kimi_k3"}]', 'one of "key", "model" and "family"'),
+    ('[{"keys": "x"}]', 'job 1: unknown member "keys"'),
+    ('[{"key": 5}]', '"key" must be a text'),
+    ('[{"key": "example.row_norm{rows=0,hidden=512}"}]', "job 1: example.row_norm: rows = 0 is out of range"),
+    ('[{"family": "example.row_norm", "fields": {"rows": [[1]]}}]', "list within its list"),
+    ('[{"family": "example.row_norm", "fields": {"rows": null}}]', 'field "rows" must be'),
+    ('[{"model": "kimi_k3", "fields": {}}]', 'goes with "family"'),
+    ('[{"key": "common.bump", "arch": "gfx900"}]', "can't be built for 'gfx900'"),
+    ('[{"key": "common.bump", "arch": []}]', "empty list"),
+    ('"common.bump"\n{"key": 1', "line 2:"),
+])
+def test_a_job_file_that_is_wrong_is_refused_with_the_place(monojit, tmp_path, text, problem):
+    file = tmp_path / "jobs.json"
+    file.write_text(text)
+    assert refused(monojit("warm", "--file", file, "--arch", "gfx950"), str(file), problem)
+
+
+@pytest.mark.parametrize("arguments, text", [
+    ((), "name what to warm"),
+    (("--file", "/nonexistent/jobs.json"), "can't be read"),
+    ((KEY, "--shard", "2/2"), "--shard"),
+    ((KEY, "--shard", "1"), "--shard"),
+    ((KEY, "--jobs", "0"), "--jobs"),
+    ((KEY, "--arch", "gfx950,gfx900"), "gfx900"),
+    (("minimax_m3.k1{tokens=1,eps=*}",), "eps=* has no end"),
+    (("kimi_k3.k2{tokens=1,nblocks=1}", "--arch", "gfx942"), "arch must be gfx950"),
+])
+def test_a_wrong_command_line_is_refused(monojit, arguments, text):
+    assert refused(monojit("warm", *arguments), text)
+
+
+def test_shards_together_are_the_whole_and_share_nothing(monojit):
+    def jobs(*arguments):
+        return monojit("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950,gfx942", "--list", *arguments).out.splitlines()
+
+    shards = [jobs("--shard", f"{i}/5") for i in range(5)]
+    assert {len(shard) for shard in shards} == {6, 7}
+    assert sorted(sum(shards, [])) == sorted(jobs())
+
+
+def test_a_build_that_wants_more_memory_than_it_may_have_fails_alone(monojit):
+    """24 MiB are enough for a small kernel."""
+    large = "kimi_k3.k2{tokens=8,nblocks=8}"
+    outcome = warm(monojit, large, ROW_NORM, "--memory", "24", "--retries", "0", "--json")
+    assert outcome.code == 1
+    report = outcome.json()
+    assert report["summary"]["failed"] == 1 and report["summary"]["built"] == 3 and report["summary"]["strict_ready"] is False
+    failed = report["kernels"][0]
+    assert failed["cache"] is None and failed["key"] in failed["error"] and "24 MiB of memory" in failed["error"]
+    assert len(entry_files(monojit.cache)) == 3
+
+
+def test_a_build_past_its_deadline_is_tried_again_and_then_fails(monojit):
+    outcome = warm(monojit, "kimi_k3.k2{tokens=8,nblocks=8}", "--timeout", "0.1", "--retries", "2", "--json")
+    assert outcome.code == 1
+    (kernel,) = outcome.json()["kernels"]
+    assert kernel["attempts"] == 3
+    assert "0.1 s, the deadline" in kernel["error"]
+    assert entry_files(monojit.cache) == []
+
+
+def workers_of(process):
+    """Process ids of the worker processes that a running warm has."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            status = open(f"/proc/{name}/stat").read().rsplit(") ", 1)
+            if name.isdigit() and status[1].split()[1] == str(process.pid):
+                found.append(int(name))
+        except (OSError, IndexError):
+            continue
+    return found
+
+
+def test_killed_workers_cost_their_builds_at_most_and_retries_mend_them(monojit):
+    process = monojit.start("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950", "--jobs", "2", "--retries", "20", "--json")
+    seeded = random.Random(7)
+    killed = 0
+    while process.poll() is None and killed < 6:
+        time.sleep(seeded.uniform(0.05, 0.3))
+        for worker in workers_of(process)[:1]:
+            os.kill(worker, signal.SIGKILL)
+            killed += 1
+    outcome = monojit.finish(process)
+    assert killed > 0
+    assert outcome.code == 0, outcome.err
+    assert outcome.json()["summary"]["strict_ready"] is True
+    assert len(entry_files(monojit.cache)) == 16
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_warm_goes_on_where_it_stopped(monojit, signal_number):
+    arguments = ("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950", "--jobs", "1", "--json")
+    process = monojit.start(*arguments)
+    deadline = time.monotonic() + TIMEOUT_S
+    while len(list(monojit.cache.rglob("*.mono"))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal_number)
+    outcome = monojit.finish(process)
+    assert outcome.code == 1
+    assert "goes on where it stopped" in outcome.err
+    first = outcome.json()["summary"]
+    assert first["failed"] == 0 and first["built"] >= 3
+    second = monojit(*arguments).json()["summary"]
+    assert second["hit"] == first["built"] and second["built"] == 16 - first["built"]
+
+
+def test_a_killed_warm_leaves_no_worker_behind(monojit):
+    process = monojit.start("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950", "--jobs", "2")
+    deadline = time.monotonic() + TIMEOUT_S
+    while not (workers := workers_of(process)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    while any(os.path.exists(f"/proc/{worker}") for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(os.path.exists(f"/proc/{worker}") for worker in workers)
+
+
+def test_a_terminal_gets_a_bar_and_no_line_a_kernel(monojit):
+    primary, secondary = pty.openpty()
+    process = subprocess.Popen([monojit.binary, "warm", ROW_NORM, "--arch", "gfx950"], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=secondary, text=True, env=monojit.environment)
+    os.close(secondary)
+    out, _ = process.communicate(timeout=TIMEOUT_S)
+    shown = b""
+    try:
+        while chunk := os.read(primary, 4096):
+            shown += chunk
+    except OSError:  # the other end is closed
+        pass
+    os.close(primary)
+    assert b"/3, built " in shown and b"[" in shown
+    assert out.splitlines() == [out.strip()] and out.startswith("built 3, hit 0, failed 0")
+
+
+def test_a_miss_in_strict_mode_gives_the_command_that_mends_it(monojit, tmp_path):
+    folder = tmp_path / "it's here"
+    outcome = monojit.run("--strict", "--arch", "gfx950", "--cache-dir", folder)
+    assert refused(outcome, "strict mode compiles nothing: run monojit warm '", "--cache-dir '")
+    command = outcome.err.strip().split(": run ")[-1].replace("monojit", f"'{monojit.binary}'", 1)
+    assert subprocess.run(["sh", "-c", command], env=monojit.environment, timeout=TIMEOUT_S).returncode == 0
+    assert monojit.run("--strict", "--arch", "gfx950", "--cache-dir", folder).json()["cache"] == "disk"
+
+
+def random_environment(seeded, folder):
+    """Variables that other programs heed, and some that none does; where a home may be, and where it is not."""
+    names = ["ARCH", "DEBUG", "CC", "CXX", "CFLAGS", "CXXFLAGS", "TARGET", "OPT", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME", "HOSTNAME",
+             "PWD", "TERM", "EDITOR", "SOURCE_DATE_EPOCH", "CACHE", "CACHE_DIR", "LLVM", "ROCM_PATH", "HIP_PLATFORM", "STRICT", "JIT"]
+    values = ["", "0", "1", "gfx90a", "gfx942", "-O0", "tr_TR.UTF-8", "C", "Pacific/Auckland", "/nonexistent", "root", "\u00e9", "=", "*"]
+    environment = {name: seeded.choice(values) for name in seeded.sample(names, seeded.randint(3, len(names)))}
+    environment |= {f"X{seeded.randrange(10**6)}": "y" * seeded.randrange(100) for _ in range(seeded.randrange(4))}
+    environment["HOME"] = str(folder / f"home{seeded.randrange(10**6)}")
+    return environment
+
+
+def test_keys_and_code_are_the_same_under_twenty_random_environments(monojit, tmp_path):
+    """Warmed here, hit there: whatever else the environment holds."""
+    keys = ["example.row_norm{rows=4,hidden=512}", "minimax_m3.k1{tokens=2}"]
+    assert warm(monojit, *keys).code == 0
+    digests = sorted(entry["digest"] for entry in monojit.entries())
+    kept = {name: monojit.environment[name] for name in ("MONOJIT_LIBRARY_DIR", "PATH", "LD_LIBRARY_PATH") if name in monojit.environment}
+    seeded = random.Random(20)
+    for number in range(20):
+        environment = kept | random_environment(seeded, tmp_path) | {"AMD_COMGR_CACHE": "0"}
+        folder = tmp_path / f"cwd{number}"
+        folder.mkdir()
+
+        def run(*arguments):
+            return subprocess.run([monojit.binary, *arguments], cwd=folder, env=environment, capture_output=True, text=True,
+                                  timeout=TIMEOUT_S)
+
+        # A strict reader of the first cache hits everything: warm with no compiler at hand builds nothing.
+        hit = run("warm", *keys, "--arch", "gfx950", "--cache-dir", str(monojit.cache), "--json")
+        assert hit.returncode == 0, hit.stderr
+        assert json.loads(hit.stdout)["summary"]["hit"] == len(keys)
+        if number % 5 == 0:  # and what is built there goes by the same names, with the same code
+            own = folder / "cache"
+            assert run("warm", *keys, "--arch", "gfx950", "--cache-dir", str(own)).returncode == 0
+            listed = json.loads(run("cache", "ls", "--cache-dir", str(own), "--json").stdout)["entries"]
+            assert sorted(entry["digest"] for entry in listed) == digests
+            for key in keys:
+                shown = [json.loads(run("cache", "show", key, "--cache-dir", str(where), "--json").stdout)["entries"][0]["record"]
+                         for where in (own, monojit.cache)]
+                assert shown[0]["ir_digest"] == shown[1]["ir_digest"]
+                assert shown[0]["resources"] == shown[1]["resources"]
+
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "warm"
+
+
+def test_the_example_job_files_name_jobs(monojit):
+    listed = monojit("warm", "--file", EXAMPLES / "jobs.json", "--list").out.splitlines()
+    assert len(listed) == 1 + 6 + 6 * 2
+    assert len(monojit("warm", "--file", EXAMPLES / "jobs.jsonl", "--list", "--arch", "gfx942").out.splitlines()) == 2 + 80
+
+
+def test_the_example_of_a_slurm_array_warms_the_list_between_its_tasks(monojit):
+    path = f"{Path(monojit.binary).parent}:{os.environ['PATH']}"
+    for task in range(8):
+        done = subprocess.run([EXAMPLES / "slurm.sh", EXAMPLES / "jobs.json"], capture_output=True, text=True, timeout=TIMEOUT_S,
+                              env=monojit.environment | {"PATH": path, "SLURM_ARRAY_TASK_ID": str(task),
+                                                         "SLURM_ARRAY_TASK_COUNT": "8", "SLURM_CPUS_PER_TASK": "2"})
+        assert done.returncode == 0, done.stderr
+    assert len(entry_files(monojit.cache)) == 19
+
+
+def test_the_example_of_a_kubernetes_job_runs_a_shard_a_pod(monojit):
+    """Its command, as each pod runs it, with the job file in the place of the volume's."""
+    text = (EXAMPLES / "kubernetes.yaml").read_text()
+    assert "completionMode: Indexed" in text and "completions: 8" in text
+    (command,) = re.findall(r"- (exec monojit warm .*)", text)
+    command = command.replace("/jobs/jobs.json", str(EXAMPLES / "jobs.json")) + " --list"
+    path = f"{Path(monojit.binary).parent}:{os.environ['PATH']}"
+    listed = []
+    for pod in range(8):
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=TIMEOUT_S,
+                              env=monojit.environment | {"PATH": path, "JOB_COMPLETION_INDEX": str(pod)})
+        assert done.returncode == 0, done.stderr
+        listed += done.stdout.splitlines()
+    assert len(listed) == len(set(listed)) == 19

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "kernels/common/family.h"
+#include "kernels/models.h"
+#include "tools/commands/commands.h"
+#include "tools/report.h"
+
+namespace monojit::tools {
+namespace {
+
+struct Word {
+  std::string text;
+  std::string meaning;
+};
+
+/// What may be typed behind a chain of subcommands ("/cache/ls"; the program itself: "").
+struct Place {
+  std::string path;
+  std::vector<Word> words;
+};
+
+/// What may be typed behind an option.
+struct Values {
+  std::string option;
+  std::vector<std::string> values;
+};
+
+std::vector<Values> option_values() {
+  std::vector<std::string> models;
+  for (const kernels::Model& model : kernels::models()) models.emplace_back(model.name);
+  return {{"--arch", {"gfx950", "gfx942"}},
+          {"--device", {"auto", "hip", "emulator"}},
+          {"--model", models},
+          {"--emit", {"ir", "opt-ir", "isa", "metadata", "resources", "layout", "fields"}}};
+}
+
+/// One line, fit for quotes.
+std::string plain(std::string text) {
+  std::erase_if(text, [](char c) { return c == '\'' || c == '\\'; });
+  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == ':'; }, ' ');
+  return text;
+}
+
+void add_options(const CLI::App& app, std::vector<Word>& words) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames())
+      words.push_back({"--" + name, plain(option->get_description())});
+    if (option->get_lnames().empty() && option->nonpositional()) {
+      for (const std::string& name : option->get_snames())
+        words.push_back({"-" + name, plain(option->get_description())});
+    }
+    const std::string positional = option->get_name(true, false);
+    if (positional != "KEY" && positional != "FAMILY" && positional != "FIRST" && positional != "SECOND") continue;
+    for (const kernels::Family* family : kernels::families()) {
+      words.push_back({std::string(family->name), plain(std::string(family->summary))});
+    }
+  }
+}
+
+void add_places(const CLI::App& app, const std::string& path, std::vector<Place>& places) {
+  Place place{path, {}};
+  const auto subcommands = app.get_subcommands([](const CLI::App*) { return true; });
+  for (const CLI::App* each : subcommands) place.words.push_back({each->get_name(), plain(each->get_description())});
+  add_options(app, place.words);
+  places.push_back(std::move(place));
+  for (const CLI::App* each : subcommands) add_places(*each, path + "/" + each->get_name(), places);
+}
+
+std::vector<Place> places_of(const CLI::App& app) {
+  std::vector<Place> places;
+  add_places(app, "", places);
+  return places;
+}
+
+/// The chains of subcommands as patterns of a shell's case.
+std::string path_patterns(const std::vector<Place>& places) {
+  std::vector<std::string> paths;
+  for (const Place& place : places) {
+    if (!place.path.empty()) paths.push_back(place.path);
+  }
+  return fmt::format("{}", fmt::join(paths, "|"));
+}
+
+std::string bash_script(const std::vector<Place>& places) {
+  std::string text =
+      "# bash completion for monojit:  source <(monojit completion bash)\n_monojit() {\n"
+      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} place= words= i\n"
+      "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+      "    case $place/${COMP_WORDS[i]} in\n";
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "      {}) place=$place/${{COMP_WORDS[i]}} ;;\n    esac\n  done\n  case $previous in\n",
+                 path_patterns(places));
+  for (const Values& each : option_values()) {
+    fmt::format_to(out, "    {}) words='{}' ;;\n", each.option, fmt::join(each.values, " "));
+  }
+  fmt::format_to(out, "    *) case $place in\n");
+  for (const Place& place : places) {
+    std::vector<std::string> words;
+    for (const Word& word : place.words) words.push_back(word.text);
+    fmt::format_to(out, "      '{}') words='{}' ;;\n", place.path, fmt::join(words, " "));
+  }
+  text +=
+      "    esac ;;\n  esac\n"
+      "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+      "}\ncomplete -o default -F _monojit monojit\n";
+  return text;
+}
+
+std::string zsh_script(const std::vector<Place>& places) {
+  std::string text =
+      "#compdef monojit\n# zsh completion for monojit:  source <(monojit completion zsh)\n_monojit() {\n"
+      "  local place= word\n  local -a choices\n"
+      "  for word in ${words[2,CURRENT-1]}; do\n"
+      "    case $place/$word in\n";
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "      {}) place=$place/$word ;;\n    esac\n  done\n  case ${{words[CURRENT-1]}} in\n",
+                 path_patterns(places));
+  for (const Values& each : option_values()) {
+    fmt::format_to(out, "    {}) choices=({}) ;;\n", each.option, fmt::join(each.values, " "));
+  }
+  fmt::format_to(out, "    *) case $place in\n");
+  for (const Place& place : places) {
+    fmt::format_to(out, "      '{}') choices=(\n", place.path);
+    for (const Word& word : place.words) fmt::format_to(out, "        '{}:{}'\n", word.text, word.meaning);
+    text += "        ) ;;\n";
+  }
+  text += "    esac ;;\n  esac\n  _describe monojit choices || _files\n}\ncompdef _monojit monojit\n";
+  return text;
+}
+
+}  // namespace
+
+void add_completion(CLI::App& app) {
+  const auto shell = std::make_shared<std::string>();
+  CLI::App& command = *app.add_subcommand(
+      "completion", "Print what makes a shell complete monojit's commands:  source <(monojit completion bash)");
+  command.add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  command.callback([shell, &app] {
+    const std::vector<Place> places = places_of(app);
+    put(*shell == "bash" ? bash_script(places) : zsh_script(places));
+  });
+}
+
+}  // namespace monojit::tools

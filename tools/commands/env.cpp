@@ -1,0 +1,83 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cache/folder.h"
+#include "environment/variables.h"
+#include "tools/commands/commands.h"
+#include "tools/report.h"
+
+namespace monojit::tools {
+namespace {
+
+using environment::Variable;
+
+struct Setting {
+  std::string value;   ///< empty: none
+  std::string origin;  ///< "environment", "default", or the other variable that gives the value
+};
+
+Setting setting_of(const Variable& variable) {
+  if (const char* value = environment::value(variable.id)) return {value, "environment"};
+  if (variable.id == environment::Id::kCacheDir) {
+    const cache::UserFolder folder = cache::user_folder();
+    if (!folder.path.empty()) return {folder.path.string(), folder.origin};
+  }
+  return {"", "default"};
+}
+
+std::string advice(const std::string& name) {
+  return fmt::format("{} means nothing to monojit: is {} meant?", name, environment::nearest(name).name);
+}
+
+Json to_json() {
+  Json variables = Json::array();
+  for (const Variable& variable : environment::kVariables) {
+    const Setting setting = setting_of(variable);
+    variables.push_back({{"name", variable.name},
+                         {"meaning", variable.meaning},
+                         {"default", variable.fallback},
+                         {"value", setting.value.empty() ? Json(nullptr) : Json(setting.value)},
+                         {"origin", setting.origin}});
+  }
+  Json unknown = Json::array();
+  for (const std::string& name : environment::unknown()) {
+    unknown.push_back({{"name", name}, {"nearest", environment::nearest(name).name}});
+  }
+  return {{"variables", variables}, {"unknown", unknown}};
+}
+
+void print_text() {
+  Table table({Table::Align::kLeft, Table::Align::kLeft, Table::Align::kLeft, Table::Align::kLeft});
+  table.add({"VARIABLE", "VALUE", "FROM", "MEANING"});
+  for (const Variable& variable : environment::kVariables) {
+    const Setting setting = setting_of(variable);
+    table.add({variable.name, setting.value.empty() ? fmt::format("({})", variable.fallback) : setting.value,
+               setting.origin, std::string(variable.meaning)});
+  }
+  print("{}", table.text());
+}
+
+}  // namespace
+
+void warn_of_unknown_variables() {
+  for (const std::string& name : environment::unknown()) say(advice(name));
+}
+
+void add_env(CLI::App& app) {
+  const auto json = std::make_shared<bool>(false);
+  CLI::App& command =
+      *app.add_subcommand("env", "List the environment variables: meaning, value, and where the value comes from");
+  command.add_flag("--json", *json, "print JSON");
+  command.callback([json] {
+    if (*json) {
+      print_json(to_json());
+    } else {
+      print_text();
+    }
+  });
+}
+
+}  // namespace monojit::tools

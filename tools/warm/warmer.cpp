@@ -1,0 +1,147 @@
+#include "tools/warm/warmer.h"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "runtime/kernel_record.h"
+
+namespace monojit::tools {
+namespace {
+
+runtime::JitOptions with_builder(runtime::JitOptions options, std::shared_ptr<runtime::KernelBuilder> builder,
+                                 const std::atomic<bool>& cancelled) {
+  options.builder = std::move(builder);
+  options.interrupt = [&cancelled] {
+    if (cancelled) throw runtime::CancelledError("cancelled");
+  };
+  return options;
+}
+
+}  // namespace
+
+Warmer::Warmer(runtime::JitOptions options, const WarmPlan& plan, const WarmSettings& settings, Changed changed)
+    : plan_(plan),
+      settings_(settings),
+      changed_(std::move(changed)),
+      workers_(std::make_shared<runtime::WorkerCompiler>(settings.worker)),
+      jit_(with_builder(std::move(options), workers_, cancelled_)),
+      results_(plan.jobs.size()) {}
+
+std::size_t Warmer::missing() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      plan_.jobs, [&](const WarmJob& job) { return !jit_.contains(std::span(&job.key, 1), job.arch); }));
+}
+
+void Warmer::run() {
+  if (missing() > 0) (void)workers_->toolchain();
+  std::vector<std::jthread> threads;
+  for (int i = 1; i < settings_.jobs; ++i) threads.emplace_back([this] { work(); });
+  work();
+}
+
+void Warmer::cancel() {
+  cancelled_ = true;
+  workers_->cancel();
+}
+
+void Warmer::work() {
+  for (std::size_t job = next_++; job < plan_.jobs.size() && !cancelled_; job = next_++) attempt(job);
+}
+
+void Warmer::attempt(std::size_t job) {
+  WarmResult result;
+  result.state = WarmState::kBuilding;
+  set(job, result);
+  while (!cancelled_ && !try_once(job, result) && result.attempts <= settings_.retries) continue;
+  if (result.state == WarmState::kBuilding) result.state = WarmState::kNotStarted;
+  set(job, std::move(result));
+}
+
+/// False: another attempt may help.
+bool Warmer::try_once(std::size_t job, WarmResult& result) {
+  ++result.attempts;
+  const WarmJob& wanted = plan_.jobs[job];
+  try {
+    result.obtained = jit_.get(wanted.key, wanted.arch);
+    const bool built = result.obtained.source == cache::Source::kBuilt;
+    result.state = built ? WarmState::kBuilt : WarmState::kHit;
+    if (!built || result.obtained.stored) return true;
+    result.state = WarmState::kFailed;
+    result.error = fmt::format("{} was built, but could not be stored", wanted.key.text());
+    return true;
+  } catch (const runtime::CancelledError&) {
+    result.state = WarmState::kNotStarted;
+    return true;
+  } catch (const runtime::WorkerError& error) {
+    // A cancellation kills workers too.
+    result.state = cancelled_ ? WarmState::kNotStarted : WarmState::kFailed;
+    result.error = error.what();
+    return cancelled_;
+  } catch (const std::exception& error) {
+    result.state = WarmState::kFailed;
+    result.error = error.what();
+    return true;
+  }
+}
+
+void Warmer::set(std::size_t job, WarmResult result) {
+  const std::scoped_lock lock(mutex_);
+  results_[job] = std::move(result);
+  changed_(job, results_[job]);
+}
+
+void Warmer::observe(const std::function<void(const std::vector<WarmResult>&, const WarmCounts&)>& look) const {
+  const std::scoped_lock lock(mutex_);
+  look(results_, counts());
+}
+
+WarmCounts Warmer::counts() const {
+  WarmCounts counts;
+  for (const WarmResult& result : results_) {
+    switch (result.state) {
+      case WarmState::kNotStarted:
+        ++counts.not_started;
+        break;
+      case WarmState::kBuilding:
+        ++counts.building;
+        break;
+      case WarmState::kBuilt:
+        ++counts.built;
+        break;
+      case WarmState::kHit:
+        ++counts.hit;
+        break;
+      case WarmState::kFailed:
+        ++counts.failed;
+        break;
+    }
+  }
+  return counts;
+}
+
+std::vector<std::string> strict_problems(const runtime::JitOptions& options, const WarmPlan& plan) {
+  runtime::JitOptions strict = options;
+  strict.strict = true;
+  runtime::Jit jit(strict);
+  std::vector<std::string> problems;
+  for (const WarmJob& job : plan.jobs) {
+    try {
+      // By way of the store alone, this look does not count as a use: statistics tell of those.
+      const auto entry = jit.disk()->lookup(jit.cache_key(job.key, job.arch));
+      if (entry != nullptr) {
+        (void)runtime::record_from_json(entry->metadata);
+      } else {
+        (void)jit.get(job.key, job.arch);  // from a folder or store below the user's, or why not
+      }
+    } catch (const std::exception& error) {
+      problems.emplace_back(error.what());
+    }
+  }
+  return problems;
+}
+
+}  // namespace monojit::tools
