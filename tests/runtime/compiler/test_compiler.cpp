@@ -112,14 +112,14 @@ TEST_CASE("an arch that kernels are not built for is the user's error, with thos
 
 TEST_CASE("a library built from other sources refuses to build") {
   Compiled compiled;
-  const Failure failure = raw_interface().compile({"minimax_m3.k1{tokens=1}", "0123", "gfx950", {}}, compiled);
+  const Failure failure = raw_interface().compile({"minimax_m3.k1{tokens=1}", "0123", "gfx950", {}, {}}, compiled);
   CHECK(failure.kind == FailureKind::kUser);
   CHECK_THAT(failure.text, ContainsSubstring("other sources") && ContainsSubstring("minimax_m3.k1"));
 }
 
 TEST_CASE("a key that does not parse comes back as the user's error") {
   Compiled compiled;
-  const Failure failure = raw_interface().compile({"minimax_m3.k1{tokens=99}", "", "gfx950", {}}, compiled);
+  const Failure failure = raw_interface().compile({"minimax_m3.k1{tokens=99}", "", "gfx950", {}, {}}, compiled);
   CHECK(failure.kind == FailureKind::kUser);
   CHECK_THAT(failure.text, ContainsSubstring("tokens"));
 }
