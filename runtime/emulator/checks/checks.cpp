@@ -1,5 +1,6 @@
 #include "runtime/emulator/checks/checks.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace monojit::emulator {
@@ -24,11 +25,11 @@ bool set(std::string_view name, Checks& checks) {
 
 bool parse_checks(std::string_view text, Checks& checks) {
   Checks parsed;
-  while (text != "none") {
-    const std::size_t comma = text.find(',');
-    if (!set(text.substr(0, comma), parsed)) return false;
-    if (comma == std::string_view::npos) break;
-    text.remove_prefix(comma + 1);
+  std::size_t begin = 0;
+  while (text != "none" && begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (!set(text.substr(begin, end - begin), parsed)) return false;
+    begin = end + 1;
   }
   checks = parsed;
   return true;
