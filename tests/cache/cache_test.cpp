@@ -17,6 +17,7 @@ namespace {
 
 using testing::example_entry;
 using testing::example_key;
+using testing::example_output;
 using testing::ScratchFolder;
 using testing::WarningLog;
 
@@ -27,8 +28,7 @@ struct CountingBuilder {
   Builder of(int number) {
     return [this, number] {
       ++builds;
-      Entry entry = example_entry(number);
-      return BuildOutput{std::move(entry.metadata), std::move(entry.code_object)};
+      return example_output(number);
     };
   }
 };
@@ -212,7 +212,7 @@ TEST_CASE("contains tells of both tiers, builds nothing and says nothing of a fi
   options.warn = log.callback();
   Cache cache(options);
   CHECK_FALSE(cache.contains(example_key()));
-  cache.get_or_build(example_key(), [] { return BuildOutput{example_entry().metadata, example_entry().code_object}; });
+  cache.get_or_build(example_key(), [] { return example_output(); });
   CHECK(cache.contains(example_key()));  // in memory
   CHECK(Cache(options).contains(example_key()));
   CHECK_FALSE(Cache(options).contains(example_key(2)));

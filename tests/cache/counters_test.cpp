@@ -14,16 +14,12 @@ namespace {
 
 using testing::example_entry;
 using testing::example_key;
+using testing::example_output;
 using testing::ScratchFolder;
 using testing::start_child;
 using testing::wait_for_child;
 
 constexpr const char* kFamily = "minimax_m3.k1";
-
-BuildOutput output_of(int number) {
-  Entry entry = example_entry(number);
-  return {std::move(entry.metadata), std::move(entry.code_object)};
-}
 
 std::uint64_t count_of(const std::filesystem::path& folder, const std::string& name) {
   return Counters::read(folder)[kFamily][name];
@@ -32,7 +28,7 @@ std::uint64_t count_of(const std::filesystem::path& folder, const std::string& n
 TEST_CASE("a build, a hit and a miss are counted by family") {
   const ScratchFolder scratch;
   const auto folder = scratch / "cache";
-  Cache(testing::in_folder(folder)).get_or_build(example_key(1), [] { return output_of(1); });
+  Cache(testing::in_folder(folder)).get_or_build(example_key(1), [] { return example_output(1); });
   {
     Cache cache(testing::in_folder(folder));
     REQUIRE(cache.lookup(example_key(1)));
@@ -102,7 +98,7 @@ TEST_CASE("a file of counts that can't be written or is a folder, a link or a pi
   SECTION("a pipe") { REQUIRE(::mkfifo((folder / "counters").c_str(), 0600) == 0); }
   testing::WarningLog log;
   Cache cache({.folder = folder, .warn = log.callback()});
-  CHECK(cache.get_or_build(example_key(1), [] { return output_of(1); }).stored);
+  CHECK(cache.get_or_build(example_key(1), [] { return example_output(1); }).stored);
   CHECK(log.lines().empty());
   CHECK(Counters::read(folder).empty());
   CHECK(testing::read_bytes(scratch / "precious").size() == 8);

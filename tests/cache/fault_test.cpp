@@ -75,6 +75,7 @@ namespace {
 
 using testing::example_entry;
 using testing::example_key;
+using testing::example_output;
 using testing::ScratchFolder;
 using testing::WarningLog;
 
@@ -91,11 +92,6 @@ class Fault {
   Fault& operator=(const Fault&) = delete;
 };
 
-BuildOutput output_of(int number) {
-  Entry entry = example_entry(number);
-  return {std::move(entry.metadata), std::move(entry.code_object)};
-}
-
 /// A process's life with a cache: a hit, a hit of a damaged entry, builds, a look at the limits, a removal.
 /// Whether every answer was right.
 bool live(const std::filesystem::path& folder, WarningLog& log) {
@@ -104,7 +100,7 @@ bool live(const std::filesystem::path& folder, WarningLog& log) {
                .warn = log.callback(),
                .settings = {.limits = {.max_bytes = 100'000, .max_age_s = 1000}, .modes = Modes::with_umask(0027)}});
   for (int n = 1; n <= kKeys; ++n) {
-    const Hit hit = cache.get_or_build(example_key(n), [&] { return output_of(n); });
+    const Hit hit = cache.get_or_build(example_key(n), [&] { return example_output(n); });
     if (*hit.entry != example_entry(n)) return false;
   }
   cache.drop(example_key(4));

@@ -73,6 +73,11 @@ Entry example_entry(int number, std::size_t code_bytes) {
   return entry;
 }
 
+BuildOutput example_output(int number, std::size_t code_bytes) {
+  Entry entry = example_entry(number, code_bytes);
+  return {std::move(entry.metadata), std::move(entry.code_object)};
+}
+
 int start_child(const std::function<int()>& body) {
   std::fflush(nullptr);
   const pid_t process = ::fork();

@@ -55,6 +55,9 @@ Key example_key(int number = 1);
 /// An entry whose code object is `code_bytes` seeded random bytes.
 Entry example_entry(int number = 1, std::size_t code_bytes = 64);
 
+/// What a build of that entry makes.
+BuildOutput example_output(int number = 1, std::size_t code_bytes = 64);
+
 /// Runs `body` in a forked child; gives its result as exit status, 128 + the signal if one killed it.
 int in_child(const std::function<int()>& body);
 

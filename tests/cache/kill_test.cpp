@@ -15,6 +15,7 @@ namespace {
 
 using testing::example_entry;
 using testing::example_key;
+using testing::example_output;
 using testing::ScratchFolder;
 using testing::start_child;
 using testing::wait_for_child;
@@ -35,10 +36,7 @@ int live(const std::filesystem::path& folder, std::uint64_t seed) {
     Cache cache({.folder = folder, .warn = log.callback(), .settings = {.limits = {.max_bytes = kMaxBytes}}});
     for (int i = 0; i < kKeys; ++i) {
       const int number = static_cast<int>(random() % kKeys);
-      const Hit hit = cache.get_or_build(example_key(number), [&]() -> BuildOutput {
-        Entry entry = example_entry(number, kCodeBytes);
-        return {std::move(entry.metadata), std::move(entry.code_object)};
-      });
+      const Hit hit = cache.get_or_build(example_key(number), [&] { return example_output(number, kCodeBytes); });
       if (*hit.entry != example_entry(number, kCodeBytes)) return 2;
       if (random() % kKeys == 0) cache.drop(example_key(number));
     }

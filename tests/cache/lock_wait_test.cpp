@@ -18,12 +18,12 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 using std::chrono::milliseconds;
-using testing::example_entry;
 using testing::example_key;
+using testing::example_output;
 using testing::ScratchFolder;
 using testing::WarningLog;
 
-BuildOutput example_output() { return {example_entry().metadata, example_entry().code_object}; }
+BuildOutput plain_build() { return example_output(); }
 
 /// A child that holds the lock of example_key() until it is killed.
 class Holder {
@@ -83,7 +83,7 @@ TEST_CASE("who waits for another process's build says for whom, again and again,
     holder.kill();
   });
   const int process = holder.process();
-  const Hit hit = cache.get_or_build(example_key(), example_output);
+  const Hit hit = cache.get_or_build(example_key(), plain_build);
   CHECK(hit.source == Source::kBuilt);
   CHECK(hit.wait_ms >= 60);
   for (const std::string& line : log.lines()) {
@@ -98,7 +98,7 @@ TEST_CASE("a stopped process is not waited for") {
   holder.stop();
   WarningLog log;
   Cache cache(waiting(scratch, log, {}));
-  CHECK(cache.get_or_build(example_key(), example_output).stored);
+  CHECK(cache.get_or_build(example_key(), plain_build).stored);
   CHECK_THAT(log.only(), StartsWith(fmt::format("process {}, which builds", holder.process())) &&
                              ContainsSubstring("is stopped: going on without it"));
 }
@@ -112,7 +112,7 @@ TEST_CASE("a process that is stopped while it is waited for is waited for no lon
     while (log.lines().empty()) std::this_thread::sleep_for(milliseconds(1));
     holder.stop();
   });
-  CHECK(cache.get_or_build(example_key(), example_output).source == Source::kBuilt);
+  CHECK(cache.get_or_build(example_key(), plain_build).source == Source::kBuilt);
 }
 
 TEST_CASE("a wait ends after the longest time that the embedder allows") {
@@ -120,7 +120,7 @@ TEST_CASE("a wait ends after the longest time that the embedder allows") {
   const Holder holder(scratch);
   WarningLog log;
   Cache cache(waiting(scratch, log, {.longest = milliseconds(50)}));
-  CHECK(cache.get_or_build(example_key(), example_output).source == Source::kBuilt);
+  CHECK(cache.get_or_build(example_key(), plain_build).source == Source::kBuilt);
   CHECK_THAT(log.only(), ContainsSubstring("going on without it"));
 }
 
@@ -144,9 +144,9 @@ TEST_CASE("a hit on disk waits for no process that builds the same key") {
   const Holder holder(scratch);
   holder.stop();
   WarningLog log;
-  Cache(waiting(scratch, log, {})).get_or_build(example_key(), example_output);
+  Cache(waiting(scratch, log, {})).get_or_build(example_key(), plain_build);
   Cache cache(waiting(scratch, log, {}));
-  const Hit hit = cache.get_or_build(example_key(), example_output);
+  const Hit hit = cache.get_or_build(example_key(), plain_build);
   CHECK(hit.source == Source::kDisk);
   CHECK(hit.wait_ms == 0);
 }

@@ -20,6 +20,7 @@ namespace {
 
 using testing::example_entry;
 using testing::example_key;
+using testing::example_output;
 using testing::ScratchFolder;
 using testing::start_child;
 using testing::wait_for_child;
@@ -56,8 +57,6 @@ void kill_in_the_middle(int writer, const std::filesystem::path& temporary) {
   ::kill(writer, SIGKILL);
 }
 
-BuildOutput output_of(const Entry& entry) { return {entry.metadata, entry.code_object}; }
-
 TEST_CASE("processes that ask for a key at the same time build it once") {
   constexpr int kProcesses = 12;
   constexpr int kKeys = 3;
@@ -76,7 +75,7 @@ TEST_CASE("processes that ask for a key at the same time build it once") {
         const Hit hit = cache.get_or_build(example_key(number), [&] {
           builds.add();
           std::this_thread::sleep_for(std::chrono::milliseconds(30));  // the others come while it lasts
-          return output_of(example_entry(number));
+          return example_output(number);
         });
         if (*hit.entry != example_entry(number)) return 2;
       }
@@ -112,7 +111,7 @@ TEST_CASE("when the process that builds is killed, one that waits goes on at onc
       waiting.add();
       const Hit hit = cache.get_or_build(example_key(), [&] {
         builds.add();
-        return output_of(example_entry());
+        return example_output();
       });
       return *hit.entry == example_entry() ? 0 : 2;
     }));
@@ -148,7 +147,7 @@ TEST_CASE("a process that waited for another's failing build builds itself") {
   const int other = start_child([&] {
     Cache cache(testing::in_folder(scratch / "cache"));
     go.add();
-    const Hit hit = cache.get_or_build(example_key(), [] { return output_of(example_entry()); });
+    const Hit hit = cache.get_or_build(example_key(), [] { return example_output(); });
     return hit.source == Source::kBuilt && hit.stored ? 0 : 2;
   });
   CHECK(wait_for_child(failing) == 0);

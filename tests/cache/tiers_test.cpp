@@ -12,14 +12,10 @@ namespace {
 using Catch::Matchers::ContainsSubstring;
 using testing::example_entry;
 using testing::example_key;
+using testing::example_output;
 using testing::ScratchFolder;
 using testing::source_of;
 using testing::WarningLog;
-
-BuildOutput output_of(int number) {
-  Entry entry = example_entry(number);
-  return {std::move(entry.metadata), std::move(entry.code_object)};
-}
 
 /// A folder with entry 1, an archive with entries 1 and 2, and a user's folder with none.
 struct Shipped {
@@ -47,7 +43,7 @@ TEST_CASE("a key is looked up in the user's folder, then in each read-only place
   CHECK(source_of(cache.lookup(example_key(1))) == "memory");
   CHECK(source_of(cache.lookup(example_key(2))) == "read_only");
   CHECK(*cache.lookup(example_key(2))->entry == example_entry(2));
-  CHECK(cache.get_or_build(example_key(3), [] { return output_of(3); }).source == Source::kBuilt);
+  CHECK(cache.get_or_build(example_key(3), [] { return example_output(3); }).source == Source::kBuilt);
   CHECK(source_of(Cache(shipped.options()).lookup(example_key(3))) == "disk");
   CHECK(testing::count_files(shipped.scratch / "user") == 1);
   CHECK(testing::count_files(shipped.scratch / "image") == 1);
@@ -73,7 +69,7 @@ TEST_CASE("a key that was dropped is built, however often the read-only places h
   Cache cache(shipped.options());
   REQUIRE(cache.lookup(example_key(1)));
   cache.drop(example_key(1));
-  CHECK(cache.get_or_build(example_key(1), [] { return output_of(1); }).source == Source::kBuilt);
+  CHECK(cache.get_or_build(example_key(1), [] { return example_output(1); }).source == Source::kBuilt);
   CHECK(testing::count_files(shipped.scratch / "image") == 1);
 }
 
@@ -84,7 +80,7 @@ TEST_CASE("a damaged entry of a read-only folder is said once, left there and bu
   std::filesystem::resize_file(file, 100);
   std::filesystem::remove(shipped.scratch / "pack");
   Cache cache(shipped.options());
-  CHECK(cache.get_or_build(example_key(1), [] { return output_of(1); }).source == Source::kBuilt);
+  CHECK(cache.get_or_build(example_key(1), [] { return example_output(1); }).source == Source::kBuilt);
   cache.drop(example_key(1));
   const auto lines = shipped.log.lines();
   REQUIRE(lines.size() == 2);
@@ -113,7 +109,7 @@ TEST_CASE("entries of the same text by another generator or toolchain are told a
   CHECK(cache.other_versions(elsewhere) == std::vector<std::string>{"generator a1b2c3, llvm-22.1.8/comgr-3.0"});
   CHECK(cache.other_versions(example_key(3)).empty());
   CHECK(cache.other_versions(example_key(1)).empty());
-  cache.get_or_build(later, [] { return output_of(1); });
+  cache.get_or_build(later, [] { return example_output(1); });
   CHECK(cache.other_versions(example_key(1)) ==
         std::vector<std::string>{"generator ffee00112233, llvm-22.1.8/comgr-3.0"});
 }
