@@ -124,7 +124,7 @@ std::optional<LaunchFailure> GroupChain::launch(std::size_t index, bool verify, 
   std::optional<GroupExpectation> expected;
   if (verify) expected.emplace(planned.key, group_.memory(), model_);
 
-  const auto before = runtime::emulator_counts(group_.device(0).hip());
+  const runtime::EmulatorCounter counter(group_.device(0).hip());
   const Stopwatch watch;
   std::string error;
   try {
@@ -133,8 +133,7 @@ std::optional<LaunchFailure> GroupChain::launch(std::size_t index, bool verify, 
     error = failed.what();
   }
   result.run_ms = watch.ms();
-  const auto after = runtime::emulator_counts(group_.device(0).hip());
-  if (before && after) result.emulator = *after - *before;
+  result.emulator = counter.counts();
   if (trace_.on()) {
     std::vector<std::span<const std::int64_t>> stamps;
     for (std::size_t rank = 0; rank < kRanks; ++rank) stamps.emplace_back(group_.rank(rank).stamps());

@@ -104,7 +104,7 @@ void meet(const runtime::Gather& gather, std::string_view word) {
 
 /// The launch's own failure is told in the report, not thrown: what it left is still worth a look.
 void launch(const KimiRank& rank, const runtime::LoadedKernel& kernel, const RankMemory& host, RankReport& report) {
-  const auto before = runtime::emulator_counts(rank.device().hip());
+  const runtime::EmulatorCounter counter(rank.device().hip());
   const Stopwatch watch;
   try {
     kernel.launch(rank.arguments(host).values(), rank.stream());
@@ -113,8 +113,7 @@ void launch(const KimiRank& rank, const runtime::LoadedKernel& kernel, const Ran
     keep(report.error, error.what());
   }
   report.run_ms = watch.ms();
-  const auto after = runtime::emulator_counts(rank.device().hip());
-  if (before && after) report.counts = *after - *before;
+  report.counts = counter.counts().value_or(runtime::EmulatorCounts());
 }
 
 void run_rank(int number, runtime::Jit& jit, const kernels::BuildKey& key, const SharedGroup& shared,
@@ -175,7 +174,7 @@ void take_reports(const SharedGroup& shared, RunResult& result) {
   runtime::EmulatorCounts counts;
   for (int rank = 0; rank < kRanks; ++rank) {
     const RankReport& report = shared.report(rank);
-    counts = counts - (runtime::EmulatorCounts() - report.counts);
+    counts = counts + report.counts;
     result.load_ms = std::max(result.load_ms, report.load_ms);
     result.run_ms = std::max(result.run_ms, report.run_ms);
   }

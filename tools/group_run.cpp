@@ -166,13 +166,10 @@ RunResult run_group(runtime::Jit& jit, const kernels::BuildKey& family_key, cons
   if (!options.save.empty()) before = tensors_before(group.memory());
 
   ProfiledLaunches profiled(*table, options.profile);
-  const auto counts_before = runtime::emulator_counts(*table);
+  const runtime::EmulatorCounter counter(*table);
   run_launches(chain, static_cast<int>(launches.size()), options, result);
-  const auto counts_after = runtime::emulator_counts(*table);
-  if (counts_before && counts_after) {
-    result.emulator = *counts_after - *counts_before;
-    result.emulator->seconds = result.run_ms / 1000;  // its own are the ranks', which ran at the same time
-  }
+  result.emulator = counter.counts();
+  if (result.emulator) result.emulator->seconds = result.run_ms / 1000;  // its own are the ranks', at the same time
   result.profile = profiled.take();
   trace.write(result.device);
   if (result.failure && result.failure->health.empty()) throw std::runtime_error(result.failure->error);

@@ -111,10 +111,9 @@ RunResult run_kernel(runtime::Jit& jit, const kernels::BuildKey& key, const RunO
   result.weight_bytes = workload.weight_bytes(key, tensors);
   LaunchChain chain(*kernel, workload, std::move(tensors), trace);
   ProfiledLaunches profiled(device.hip(), options.profile);
-  const auto counts_before = runtime::emulator_counts(device.hip());
+  const runtime::EmulatorCounter counter(device.hip());
   run_launches(chain, options, result);
-  const auto counts_after = runtime::emulator_counts(device.hip());
-  if (counts_before && counts_after) result.emulator = *counts_after - *counts_before;
+  result.emulator = counter.counts();
   result.profile = profiled.take();
   trace.write(result.device);
   if (result.failure) {

@@ -111,7 +111,7 @@ std::optional<LaunchFailure> LaunchChain::run(int count, LaunchResult& result) {
   const runtime::HipTable& hip = kernel_.device().hip();
   Stamps stamps(kernel_, trace_, count);
   std::string error;
-  const auto before = runtime::emulator_counts(hip);
+  const runtime::EmulatorCounter counter(hip);
   const Stopwatch watch;
   current_ = false;
   try {
@@ -127,8 +127,7 @@ std::optional<LaunchFailure> LaunchChain::run(int count, LaunchResult& result) {
   }
   result.run_ms = watch.ms();
   result.place = workload_.place(kernel_.kernel().key, tensors_);
-  const auto after = runtime::emulator_counts(hip);
-  if (before && after) result.emulator = *after - *before;
+  result.emulator = counter.counts();
   auto failure = failure_of(error);
   try {
     stamps.take(hip, on_device_);

@@ -1,5 +1,7 @@
 #include "runtime/hip/emulator_extras.h"
 
+#include <functional>
+
 #include "kernels/common/error.h"
 #include "runtime/emulator/emulator.h"
 
@@ -15,25 +17,40 @@ Function* entry_point(const HipTable& emulator, const char* name) {
   return reinterpret_cast<Function*>(symbol);
 }
 
+/// Every field of one with that of another.
+template <class Operation>
+EmulatorCounts each_field(const EmulatorCounts& a, const EmulatorCounts& b, Operation operation) {
+  return {.wave_instructions = operation(a.wave_instructions, b.wave_instructions),
+          .vector = operation(a.vector, b.vector),
+          .scalar = operation(a.scalar, b.scalar),
+          .scalar_memory = operation(a.scalar_memory, b.scalar_memory),
+          .vector_memory = operation(a.vector_memory, b.vector_memory),
+          .lds = operation(a.lds, b.lds),
+          .mfma = operation(a.mfma, b.mfma),
+          .other = operation(a.other, b.other),
+          .mfma_with_partial_exec = operation(a.mfma_with_partial_exec, b.mfma_with_partial_exec),
+          .buffer_parts_out_of_range = operation(a.buffer_parts_out_of_range, b.buffer_parts_out_of_range),
+          .seconds = operation(a.seconds, b.seconds),
+          .device_bytes = operation(a.device_bytes, b.device_bytes),
+          .peer_bytes = operation(a.peer_bytes, b.peer_bytes),
+          .host_bytes = operation(a.host_bytes, b.host_bytes),
+          .lds_bytes = operation(a.lds_bytes, b.lds_bytes),
+          .scratch_bytes = operation(a.scratch_bytes, b.scratch_bytes)};
+}
+
 }  // namespace
 
 EmulatorCounts EmulatorCounts::operator-(const EmulatorCounts& before) const {
-  return {.wave_instructions = wave_instructions - before.wave_instructions,
-          .vector = vector - before.vector,
-          .scalar = scalar - before.scalar,
-          .scalar_memory = scalar_memory - before.scalar_memory,
-          .vector_memory = vector_memory - before.vector_memory,
-          .lds = lds - before.lds,
-          .mfma = mfma - before.mfma,
-          .other = other - before.other,
-          .mfma_with_partial_exec = mfma_with_partial_exec - before.mfma_with_partial_exec,
-          .buffer_parts_out_of_range = buffer_parts_out_of_range - before.buffer_parts_out_of_range,
-          .seconds = seconds - before.seconds,
-          .device_bytes = device_bytes - before.device_bytes,
-          .peer_bytes = peer_bytes - before.peer_bytes,
-          .host_bytes = host_bytes - before.host_bytes,
-          .lds_bytes = lds_bytes - before.lds_bytes,
-          .scratch_bytes = scratch_bytes - before.scratch_bytes};
+  return each_field(*this, before, std::minus<>());
+}
+
+EmulatorCounts EmulatorCounts::operator+(const EmulatorCounts& more) const {
+  return each_field(*this, more, std::plus<>());
+}
+
+std::optional<EmulatorCounts> EmulatorCounter::counts() const {
+  const std::optional<EmulatorCounts> now = emulator_counts(table_);
+  return before_ && now ? std::optional(*now - *before_) : std::nullopt;
 }
 
 std::optional<EmulatorCounts> emulator_counts(const HipTable& table) {

@@ -16,6 +16,7 @@ struct MovedBytes {
   std::uint64_t stored = 0;
 
   MovedBytes operator-(const MovedBytes& before) const { return {loaded - before.loaded, stored - before.stored}; }
+  MovedBytes operator+(const MovedBytes& other) const { return {loaded + other.loaded, stored + other.stored}; }
 };
 
 /// What the emulator has executed since the process started.
@@ -38,10 +39,24 @@ struct EmulatorCounts {
   MovedBytes scratch_bytes;
 
   EmulatorCounts operator-(const EmulatorCounts& before) const;
+  EmulatorCounts operator+(const EmulatorCounts& more) const;
 };
 
 /// Nothing when the provider is no emulator.
 std::optional<EmulatorCounts> emulator_counts(const HipTable& table);
+
+/// What the emulator executes from now on.
+class EmulatorCounter {
+ public:
+  /// `table` must outlive this.
+  explicit EmulatorCounter(const HipTable& table) : table_(table), before_(emulator_counts(table)) {}
+  /// Until now; nothing when the provider is no emulator.
+  std::optional<EmulatorCounts> counts() const;
+
+ private:
+  const HipTable& table_;
+  std::optional<EmulatorCounts> before_;
+};
 
 /// What a code object holds, as JSON (runtime/emulator/emulator.h has the fields). `name` stands in messages. Throws
 /// UserError when it is none, or one for another chip.

@@ -149,12 +149,12 @@ class Launcher {
 void run_launches(const runtime::Device& device, const EmulateOptions& options, Launcher& launcher,
                   const ArgumentFile& file, EmulateResult& result) {
   const runtime::Stream stream(device);
-  const auto before = runtime::emulator_counts(device.hip());
+  const runtime::EmulatorCounter counter(device.hip());
   for (std::uint32_t i = 0; i < options.repeat; ++i) {
     launcher.launch(file.arguments, stream.get());
     stream.synchronize();
   }
-  if (before) result.counts = *runtime::emulator_counts(device.hip()) - *before;
+  if (const auto counts = counter.counts()) result.counts = *counts;
 }
 
 /// run_launches() with the profile and the trace that were asked for.
