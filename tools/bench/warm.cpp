@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include "kernels/common/key_pattern.h"
 #include "runtime/jit.h"
 #include "tools/bench/benchmarks.h"
+#include "tools/bench/temporary_folder.h"
 #include "tools/report.h"
 
 // Whole processes of this program: what a warm costs, and a start from a warm cache.
@@ -25,24 +25,6 @@ constexpr const char* kBuildKeys = "minimax_m3.k1{tokens=*}";           // 16
 constexpr std::size_t kProbes = 1000;
 constexpr int kStarts = 10;
 constexpr unsigned kOwnerOnly = 0600;
-
-/// A cache folder that lives as long as this.
-class WarmFolder {
- public:
-  WarmFolder() : path_(std::filesystem::temp_directory_path() / fmt::format("monojit-bench-warm-{}", getpid())) {
-    std::filesystem::create_directories(path_);
-  }
-  ~WarmFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  WarmFolder(const WarmFolder&) = delete;
-  WarmFolder& operator=(const WarmFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 struct Outcome {
   bool well = false;
@@ -81,14 +63,14 @@ Outcome run_warm(const std::filesystem::path& folder, const std::string& pattern
 }
 
 /// Fills the folder with the pattern's kernels.
-bool fill(benchmark::State& state, const WarmFolder& folder, const char* pattern) {
+bool fill(benchmark::State& state, const TemporaryFolder& folder, const char* pattern) {
   if (run_warm(folder.path(), pattern, 2).well) return true;
   state.SkipWithError("warming failed");
   return false;
 }
 
 void warm_start(benchmark::State& state) {
-  const WarmFolder folder;
+  const TemporaryFolder folder;
   if (!fill(state, folder, kStartKeys)) return;
   while (state.KeepRunning()) {
     const Outcome outcome = run_warm(folder.path(), kStartKeys, 1);
@@ -98,7 +80,7 @@ void warm_start(benchmark::State& state) {
 }
 
 void contains(benchmark::State& state) {
-  const WarmFolder folder;
+  const TemporaryFolder folder;
   if (!fill(state, folder, kBuildKeys)) return;
   const std::vector<kernels::BuildKey> distinct = kernels::expand_pattern(kBuildKeys);
   std::vector<kernels::BuildKey> keys;
@@ -115,7 +97,7 @@ void jobs2_speedup(benchmark::State& state) {
   while (state.KeepRunning()) {
     double seconds[2] = {};
     for (const int jobs : {1, 2}) {
-      const WarmFolder folder;
+      const TemporaryFolder folder;
       const Outcome outcome = run_warm(folder.path(), kBuildKeys, jobs);
       if (!outcome.well) return state.SkipWithError("warming failed");
       seconds[jobs - 1] = outcome.seconds;
@@ -127,7 +109,7 @@ void jobs2_speedup(benchmark::State& state) {
 /// A member of the summary of a warm that builds 16 kernels with two workers.
 void peak_memory(benchmark::State& state, const char* member) {
   while (state.KeepRunning()) {
-    const WarmFolder folder;
+    const TemporaryFolder folder;
     const Outcome outcome = run_warm(folder.path(), kBuildKeys, 2);
     if (!outcome.well) return state.SkipWithError("warming failed");
     state.counters[kBytes] = outcome.summary.value(member, 0.0);
