@@ -1,34 +1,16 @@
 #include "tools/emulate/json_text.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "environment/edit_distance.h"
 #include "kernels/common/error.h"
 
 namespace monojit::tools {
-namespace {
-
-/// How many characters have to be inserted, removed or changed to make one text of the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-}  // namespace
 
 Json parse_json(std::string_view text, std::string_view where) {
   std::vector<std::set<std::string>> names;  // of the objects that are open
@@ -56,7 +38,7 @@ Json parse_json(std::string_view text, std::string_view where) {
 }
 
 std::string nearest_hint(std::string_view name, std::span<const std::string_view> candidates) {
-  const auto distance = [&](std::string_view candidate) { return edit_distance(name, candidate); };
+  const auto distance = [&](std::string_view candidate) { return environment::edit_distance(name, candidate); };
   const auto nearest = std::ranges::min_element(candidates, {}, distance);
   if (nearest == candidates.end() || distance(*nearest) > std::max<std::size_t>(name.size(), 3) / 2) return {};
   return fmt::format(", did you mean '{}'?", *nearest);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "environment/edit_distance.h"
 #include "runtime/emulator/decode/decoder.h"
 #include "runtime/emulator/failure.h"
 #include "runtime/emulator/memory/allocations.h"
@@ -28,25 +29,11 @@ enum RelocationType : u32 {
   kRelative64 = 13
 };
 
-/// Edits (insert, delete, replace) between two names.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 /// The names most like `wanted`, in one line; how many more there are.
 std::string nearest(std::string_view wanted, std::vector<std::string> names) {
   constexpr std::size_t kMostNames = 8;
-  std::ranges::stable_sort(names, {}, [&](const std::string& name) { return distance(wanted, name); });
+  std::ranges::stable_sort(names, {},
+                           [&](const std::string& name) { return environment::edit_distance(wanted, name); });
   const std::size_t more = names.size() > kMostNames ? names.size() - kMostNames : 0;
   names.resize(names.size() - more);
   return fmt::format("{}{}", fmt::join(names, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
