@@ -16,22 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/workers/frame.h"
+
 namespace monojit::tools {
 namespace {
 
 using Message = RankProcesses::Message;
 
 constexpr int kFailed = 1;
-
-bool send_all(int socket, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(sent));
-  }
-  return true;
-}
 
 bool receive_all(int socket, std::span<std::byte> bytes) {
   while (!bytes.empty()) {
@@ -46,7 +38,7 @@ bool receive_all(int socket, std::span<std::byte> bytes) {
 // A message is its length and its bytes.
 bool send_message(int socket, std::span<const std::byte> message) {
   const std::uint64_t length = message.size();
-  return send_all(socket, std::as_bytes(std::span(&length, 1))) && send_all(socket, message);
+  return runtime::send_all(socket, std::as_bytes(std::span(&length, 1))) && runtime::send_all(socket, message);
 }
 
 std::optional<Message> receive_message(int socket) {

@@ -1,9 +1,12 @@
 #include "runtime/workers/frame.h"
 
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
+
+#include <sys/socket.h>
 
 namespace monojit::runtime {
 namespace {
@@ -20,6 +23,16 @@ std::vector<std::byte> encode_frame(const Frame& frame) {
   std::memcpy(bytes.data(), &length, sizeof length);
   std::memcpy(bytes.data() + sizeof length, body.data(), body.size());
   return bytes;
+}
+
+bool send_all(int socket, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+  return true;
 }
 
 std::optional<Frame> FrameReader::next() {

@@ -24,6 +24,9 @@ using Frame = nlohmann::json;
 /// With its length.
 std::vector<std::byte> encode_frame(const Frame& frame);
 
+/// All of `bytes` through a stream socket; false when the other end has gone. Raises no signal.
+bool send_all(int socket, std::span<const std::byte> bytes);
+
 /// Puts frames together from the bytes that come.
 class FrameReader {
  public:

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <cstring>
 #include <exception>
-#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -17,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cache/file.h"
 #include "kernels/common/error.h"
 
 namespace monojit::runtime {
@@ -25,8 +25,6 @@ namespace {
 /// How late a cancellation may be.
 constexpr std::chrono::milliseconds kTick(20);
 constexpr std::size_t kLastWords = 2000;
-
-std::string error_text(int error) { return std::generic_category().message(error); }
 
 /// Two ends that no program started elsewhere inherits.
 struct Ends {
@@ -94,7 +92,7 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::uint64_t
   for (const int end : {socket_, errors_}) {
     if (end >= 0) (void)close(end);
   }
-  throw UserError(fmt::format("the worker {} can't be started: {}", program.string(), error_text(failed)));
+  throw UserError(fmt::format("the worker {} can't be started: {}", program.string(), cache::error_text(failed)));
 }
 
 WorkerProcess::~WorkerProcess() {
@@ -103,16 +101,7 @@ WorkerProcess::~WorkerProcess() {
   (void)close(errors_);
 }
 
-bool WorkerProcess::send(const Frame& frame) {
-  const std::vector<std::byte> bytes = encode_frame(frame);
-  for (std::span<const std::byte> rest = bytes; !rest.empty();) {
-    const ssize_t sent = ::send(socket_, rest.data(), rest.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    rest = rest.subspan(static_cast<std::size_t>(sent));
-  }
-  return true;
-}
+bool WorkerProcess::send(const Frame& frame) { return send_all(socket_, encode_frame(frame)); }
 
 std::optional<Frame> WorkerProcess::receive(Clock::time_point until, const std::function<void()>& check) {
   std::array<std::byte, 65536> bytes;

@@ -39,13 +39,7 @@ void limit(__rlimit_resource resource, std::uint64_t value) {
 }
 
 void send(const Frame& frame) {
-  const std::vector<std::byte> bytes = encode_frame(frame);
-  for (std::span<const std::byte> rest = bytes; !rest.empty();) {
-    const ssize_t sent = ::send(kSocket, rest.data(), rest.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) _exit(kFailed);  // nobody is there to hear of it
-    rest = rest.subspan(static_cast<std::size_t>(sent));
-  }
+  if (!send_all(kSocket, encode_frame(frame))) _exit(kFailed);  // nobody is there to hear of it
 }
 
 /// A build can't look at the socket: this thread ends the process when the engine's has gone.
