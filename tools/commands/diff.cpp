@@ -200,7 +200,8 @@ void diff(const Options& options) {
   report.json() = {{"first", a.key.text()}, {"second", b.key.text()}, {"arch", arch}};
   if (wanted("fields")) report.add("fields", field_differences(a.key, b.key));
   if (wanted("resources") || wanted("ir") || wanted("isa")) {
-    for (Side* each : {&a, &b}) each->stages = obtain_stages(each->key, arch, options.build);
+    const runtime::StageRequest stages = {.emitted_ir = wanted("ir"), .isa = wanted("isa")};
+    for (Side* each : {&a, &b}) each->stages = obtain_stages(each->key, arch, options.build, stages);
   }
   const runtime::Compiled& first = a.stages.compiled;
   const runtime::Compiled& second = b.stages.compiled;

@@ -24,6 +24,7 @@ struct Stage {
   const char* name;
   const char* suffix;  ///< of the file
   std::string (*text)(const runtime::Compiled&);
+  bool runtime::StageRequest::* request = nullptr;              ///< what the compiler is asked for, if anything
   std::string (*key_text)(const kernels::BuildKey&) = nullptr;  ///< instead: of a stage that takes no build
 };
 
@@ -43,12 +44,15 @@ std::string layout_of(const kernels::BuildKey& key) {
 
 constexpr const char* kStageNames = "ir, opt-ir, isa, metadata, resources and layout";
 constexpr Stage kStages[] = {
-    {"ir", ".ll", [](const runtime::Compiled& built) { return built.stages.emitted_ir; }},
-    {"opt-ir", ".opt.ll", [](const runtime::Compiled& built) { return built.stages.optimised_ir; }},
-    {"isa", ".s", [](const runtime::Compiled& built) { return built.stages.isa; }},
-    {"metadata", ".metadata.yaml", [](const runtime::Compiled& built) { return built.stages.metadata; }},
+    {"ir", ".ll", [](const runtime::Compiled& built) { return built.stages.emitted_ir; },
+     &runtime::StageRequest::emitted_ir},
+    {"opt-ir", ".opt.ll", [](const runtime::Compiled& built) { return built.stages.optimised_ir; },
+     &runtime::StageRequest::optimised_ir},
+    {"isa", ".s", [](const runtime::Compiled& built) { return built.stages.isa; }, &runtime::StageRequest::isa},
+    {"metadata", ".metadata.yaml", [](const runtime::Compiled& built) { return built.stages.metadata; },
+     &runtime::StageRequest::metadata},
     {"resources", ".resources.json", resources_of},
-    {"layout", ".layout.txt", nullptr, layout_of},
+    {"layout", ".layout.txt", nullptr, nullptr, layout_of},
 };
 
 struct Options {
@@ -93,14 +97,23 @@ std::string write(const std::filesystem::path& folder, const std::string& symbol
   return file.string();
 }
 
+/// What the stages are made from; nothing when none of them takes a build.
+std::optional<BuiltStages> built_stages(const kernels::BuildKey& key, const std::string& arch,
+                                        const std::vector<Stage>& stages, const BuildFlags& flags) {
+  if (std::ranges::all_of(stages, [](const Stage& stage) { return stage.text == nullptr; })) return std::nullopt;
+  runtime::StageRequest request;
+  for (const Stage& stage : stages) {
+    if (stage.request != nullptr) request.*stage.request = true;
+  }
+  return obtain_stages(key, arch, flags, request);
+}
+
 void dump(const Options& options) {
   const kernels::BuildKey key = kernels::BuildKey::parse(options.key);
   const std::vector<Stage> stages = chosen(options.emit);
   const std::string arch = build_arch(options.build);
   kernels::validate(key, arch);
-  const bool needs_build = std::ranges::any_of(stages, [](const Stage& stage) { return stage.text != nullptr; });
-  const std::optional<BuiltStages> built =
-      needs_build ? std::optional(obtain_stages(key, arch, options.build)) : std::nullopt;
+  const std::optional<BuiltStages> built = built_stages(key, arch, stages, options.build);
   const std::string symbol = key.symbol();
 
   Json json = {{"key", key.text()}, {"arch", arch}, {"symbol", symbol}, {"cache", nullptr}};
