@@ -53,6 +53,13 @@ struct Removed {
   std::uint64_t entries = 0;
   std::uint64_t bytes = 0;
   std::uint64_t failed = 0;
+
+  Removed& operator+=(const Removed& other) {
+    entries += other.entries;
+    bytes += other.bytes;
+    failed += other.failed;
+    return *this;
+  }
 };
 
 /// What a trim left of a folder, and what it took away.

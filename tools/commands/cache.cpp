@@ -85,14 +85,7 @@ cache::Removed remove_named(OpenCache& cache, const std::vector<std::string>& na
     for (StoredEntry& entry : find_entries(all, name)) doomed.push_back(std::move(entry));
   }
   cache::Removed removed;
-  for (const StoredEntry& entry : doomed) {
-    if (cache.store.remove(entry.digest)) {
-      ++removed.entries;
-      removed.bytes += entry.file_bytes;
-    } else if (std::error_code error; std::filesystem::exists(entry.file, error)) {
-      ++removed.failed;
-    }
-  }
+  for (const StoredEntry& entry : doomed) remove_into(removed, entry, cache);
   return removed;
 }
 
@@ -100,15 +93,7 @@ void remove(const CacheCommand& command) {
   if (command.all == !command.entries.empty()) throw UserError("cache rm takes either entries or --all");
   OpenCache cache(command);
   const cache::Removed removed = command.all ? cache.store.remove_all() : remove_named(cache, command.entries);
-  if (command.json) {
-    print_json({{"folder", cache.folder_json()},
-                {"removed", removed.entries},
-                {"removed_bytes", removed.bytes},
-                {"failed", removed.failed}});
-  } else {
-    print("removed {}, {} bytes, from {}\n", count_text(removed.entries), removed.bytes, cache.name());
-  }
-  check_removed(removed, cache);
+  report_removed(removed, cache, command.json);
 }
 
 }  // namespace

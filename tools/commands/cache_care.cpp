@@ -103,13 +103,7 @@ Value parsed(const std::string& text, Value otherwise, std::optional<Value> (*pa
 cache::Removed remove_stale(OpenCache& cache) {
   cache::Removed removed;
   for (const StoredEntry& entry : cache.store.list()) {
-    if (is_current(entry)) continue;
-    if (cache.store.remove(entry.digest)) {
-      ++removed.entries;
-      removed.bytes += entry.file_bytes;
-    } else {
-      ++removed.failed;
-    }
+    if (!is_current(entry)) remove_into(removed, entry, cache);
   }
   return removed;
 }
@@ -121,12 +115,9 @@ void trim(const CacheCommand& command) {
   const cache::Limits limits{
       .max_bytes = parsed(command.max_size, defaults.max_bytes, cache::parse_size, "a size such as 500M or 10G"),
       .max_age_s = parsed(command.max_age, defaults.max_age_s, cache::parse_age, "a time such as 12h or 30d")};
-  const cache::Removed stale = command.stale ? remove_stale(cache) : cache::Removed{};
-  cache::Trimmed trimmed = cache.store.trim(limits);
-  cache::Removed& removed = trimmed.removed;
-  removed.entries += stale.entries;
-  removed.bytes += stale.bytes;
-  removed.failed += stale.failed;
+  cache::Removed removed = command.stale ? remove_stale(cache) : cache::Removed{};
+  const cache::Trimmed trimmed = cache.store.trim(limits);
+  removed += trimmed.removed;
   if (command.json) {
     print_json({{"folder", cache.folder_json()},
                 {"max_bytes", limits.max_bytes},
@@ -145,16 +136,7 @@ void trim(const CacheCommand& command) {
 
 void clear(const CacheCommand& command) {
   OpenCache cache(command);
-  const cache::Removed removed = cache.store.remove_all();
-  if (command.json) {
-    print_json({{"folder", cache.folder_json()},
-                {"removed", removed.entries},
-                {"removed_bytes", removed.bytes},
-                {"failed", removed.failed}});
-  } else {
-    print("removed {}, {} bytes, from {}\n", count_text(removed.entries), removed.bytes, cache.name());
-  }
-  check_removed(removed, cache);
+  report_removed(cache.store.remove_all(), cache, command.json);
 }
 
 void verify(const CacheCommand& command) {
@@ -166,8 +148,7 @@ void verify(const CacheCommand& command) {
     if (entry.problem.empty()) continue;
     unusable.push_back(to_json(entry));
     if (!command.json) print("{} {}\n", entry.file.string(), entry.problem);
-    if (!command.remove) continue;
-    ++(cache.store.remove(entry.digest) ? removed.entries : removed.failed);
+    if (command.remove) remove_into(removed, entry, cache);
   }
   if (command.json) {
     print_json({{"folder", cache.folder_json()},

@@ -86,6 +86,27 @@ void check_removed(const cache::Removed& removed, const OpenCache& cache) {
   throw Failed();
 }
 
+void remove_into(cache::Removed& removed, const StoredEntry& entry, OpenCache& cache) {
+  if (cache.store.remove(entry.digest)) {
+    ++removed.entries;
+    removed.bytes += entry.file_bytes;
+  } else if (std::error_code error; std::filesystem::exists(entry.file, error)) {
+    ++removed.failed;
+  }
+}
+
+void report_removed(const cache::Removed& removed, const OpenCache& cache, bool as_json) {
+  if (as_json) {
+    print_json({{"folder", cache.folder_json()},
+                {"removed", removed.entries},
+                {"removed_bytes", removed.bytes},
+                {"failed", removed.failed}});
+  } else {
+    print("removed {}, {} bytes, from {}\n", count_text(removed.entries), removed.bytes, cache.name());
+  }
+  check_removed(removed, cache);
+}
+
 CLI::App& add_cache_command(CLI::App& parent, const char* name, const char* description,
                             const std::shared_ptr<CacheCommand>& command, void (*action)(const CacheCommand&)) {
   CLI::App& added = *parent.add_subcommand(name, description);

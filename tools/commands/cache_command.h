@@ -51,8 +51,14 @@ std::vector<cache::StoredEntry> find_entries(const std::vector<cache::StoredEntr
 
 Json to_json(const cache::StoredEntry& entry);
 
+/// Removes an entry and counts it. One that is gone by itself meanwhile counts as nothing.
+void remove_into(cache::Removed& removed, const cache::StoredEntry& entry, OpenCache& cache);
+
 /// Says how many could not be removed, and fails, if there are any.
 void check_removed(const cache::Removed& removed, const OpenCache& cache);
+
+/// Prints what was removed; then check_removed().
+void report_removed(const cache::Removed& removed, const OpenCache& cache, bool as_json);
 
 /// A subcommand with the flags that all of them have.
 CLI::App& add_cache_command(CLI::App& parent, const char* name, const char* description,
