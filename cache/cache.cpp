@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cache/folder.h"
+#include "cache/other_versions.h"
 
 namespace monojit::cache {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -63,6 +62,13 @@ std::vector<std::byte> entry_head(const Key& key, std::uint64_t size) {
   ByteWriter writer;
   write_head(writer, key, size);
   return writer.take();
+}
+
+std::optional<Key> peek_key(std::span<const std::byte> head) {
+  if (head.size() < kHeaderBytes) return std::nullopt;
+  ByteReader reader(head.subspan(kHeaderBytes));
+  Key key = read_key(reader);
+  return reader.failed() ? std::nullopt : std::optional(std::move(key));
 }
 
 std::vector<std::byte> encode(const Entry& entry) {

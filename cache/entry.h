@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -60,6 +61,9 @@ using DecodedEntry = std::variant<Entry, EntryError>;
 
 /// What the file of any entry of `key` with `size` bytes begins with.
 std::vector<std::byte> entry_head(const Key& key, std::uint64_t size);
+
+/// The key in the first bytes of an entry's file, as far as they reach: nothing else is looked at, nor verified.
+std::optional<Key> peek_key(std::span<const std::byte> head);
 
 /// The same bytes for equal entries, in every build of every release with this version.
 std::vector<std::byte> encode(const Entry& entry);

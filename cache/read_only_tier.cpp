@@ -8,20 +8,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cache/bytes.h"
 #include "cache/file.h"
 #include "cache/inventory.h"
+#include "cache/other_versions.h"
 
 namespace monojit::cache {
-namespace {
-
-/// What stands before the key in an entry: magic, version, size.
-constexpr std::size_t kHeaderBytes = 20;
-/// As much of a file as any key takes.
-constexpr std::size_t kPeekBytes = 4096;
-constexpr std::size_t kShortDigest = 12;
-
-}  // namespace
 
 ReadOnlyTier::ReadOnlyTier(std::vector<std::filesystem::path> places, const Warnings& warnings)
     : paths_(std::move(places)), warnings_(warnings) {}
@@ -74,9 +65,13 @@ std::shared_ptr<const Entry> ReadOnlyTier::decoded(const Key& key, const std::st
                                                    std::span<const std::byte> bytes) const {
   DecodedEntry result = decode_for(key, bytes);
   if (auto* entry = std::get_if<Entry>(&result)) return std::make_shared<const Entry>(std::move(*entry));
-  const std::string text = fmt::format("cache entry {} {}: it is not used", name, std::get<EntryError>(result).text);
-  warnings_.once(text, text);
+  warn_of(name, std::get<EntryError>(result).text);
   return nullptr;
+}
+
+void ReadOnlyTier::warn_of(std::string_view entry, std::string_view why) const {
+  const std::string text = fmt::format("cache entry {} {}: it is not used", entry, why);
+  warnings_.once(text, text);
 }
 
 std::shared_ptr<const Entry> ReadOnlyTier::look_in(const std::filesystem::path& folder, const Key& key) const {
@@ -84,10 +79,8 @@ std::shared_ptr<const Entry> ReadOnlyTier::look_in(const std::filesystem::path& 
   const FileBytes read = read_file(file, kMaxEntryBytes);
   if (read.error == 0) return decoded(key, printable(file.native()), read.bytes);
   if (read.error == ENOENT) return nullptr;
-  const std::string why =
-      read.refusal.empty() ? fmt::format("can't be read ({})", error_text(read.error)) : read.refusal;
-  const std::string text = fmt::format("cache entry {} {}: it is not used", printable(file.native()), why);
-  warnings_.once(text, text);
+  warn_of(printable(file.native()),
+          read.refusal.empty() ? fmt::format("can't be read ({})", error_text(read.error)) : read.refusal);
   return nullptr;
 }
 
@@ -98,8 +91,7 @@ std::shared_ptr<const Entry> ReadOnlyTier::look_in(const Archive& archive, const
   const auto bytes = archive.read(*item);
   const std::string block = fmt::format("{} in {}", hex(item->digest), name);
   if (const auto* read = std::get_if<std::vector<std::byte>>(&bytes)) return decoded(key, block, *read);
-  const std::string text = fmt::format("cache entry {} {}: it is not used", block, std::get<std::string>(bytes));
-  warnings_.once(text, text);
+  warn_of(block, std::get<std::string>(bytes));
   return nullptr;
 }
 
@@ -115,26 +107,6 @@ std::vector<std::string> ReadOnlyTier::other_versions(const Key& key) {
     }
   }
   return versions;
-}
-
-std::vector<Key> peek_keys(const std::filesystem::path& folder) {
-  std::vector<Key> keys;
-  for (const EntryFile& file : take_inventory(folder).files) {
-    const FileBytes head = read_head(folder / kEntriesFolder / entry_name(file.digest), kPeekBytes);
-    if (head.error != 0 || head.bytes.size() < kHeaderBytes) continue;
-    ByteReader reader(std::span(head.bytes).subspan(kHeaderBytes));
-    Key key = read_key(reader);
-    if (!reader.failed()) keys.push_back(std::move(key));
-  }
-  return keys;
-}
-
-void add_other_version(const Key& key, const Key& found, std::vector<std::string>& versions) {
-  if (found.text != key.text || found.target != key.target || found == key) return;
-  std::string version =
-      fmt::format("generator {}, {}", printable(found.generator.substr(0, kShortDigest)), printable(found.toolchain));
-  const auto place = std::ranges::lower_bound(versions, version);
-  if (place == versions.end() || *place != version) versions.insert(place, std::move(version));
 }
 
 }  // namespace monojit::cache

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -33,6 +34,7 @@ class ReadOnlyTier {
   using Place = std::variant<std::filesystem::path, std::shared_ptr<const Archive>>;
 
   void open_once();
+  void warn_of(std::string_view entry, std::string_view why) const;
   std::shared_ptr<const Entry> decoded(const Key& key, const std::string& name, std::span<const std::byte> bytes) const;
   std::shared_ptr<const Entry> look_in(const std::filesystem::path& folder, const Key& key) const;
   std::shared_ptr<const Entry> look_in(const Archive& archive, const std::string& name, const Key& key) const;
@@ -42,11 +44,5 @@ class ReadOnlyTier {
   std::once_flag opened_;
   std::vector<std::pair<std::string, Place>> places_;
 };
-
-/// The keys of the entry files of a folder, from the files' first bytes alone: not verified.
-std::vector<Key> peek_keys(const std::filesystem::path& folder);
-
-/// Adds to `versions` what ReadOnlyTier::other_versions() gives, if `found` differs from `key` in nothing else.
-void add_other_version(const Key& key, const Key& found, std::vector<std::string>& versions);
 
 }  // namespace monojit::cache

@@ -1,0 +1,39 @@
+#include "cache/other_versions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cache/entry.h"
+#include "cache/file.h"
+#include "cache/inventory.h"
+
+namespace monojit::cache {
+namespace {
+
+/// As much of a file as any key takes.
+constexpr std::size_t kPeekBytes = 4096;
+constexpr std::size_t kShortDigest = 12;
+
+}  // namespace
+
+std::vector<Key> peek_keys(const std::filesystem::path& folder) {
+  std::vector<Key> keys;
+  for (const EntryFile& file : take_inventory(folder).files) {
+    const FileBytes head = read_head(folder / kEntriesFolder / entry_name(file.digest), kPeekBytes);
+    if (head.error != 0) continue;
+    if (auto key = peek_key(head.bytes)) keys.push_back(*std::move(key));
+  }
+  return keys;
+}
+
+void add_other_version(const Key& key, const Key& found, std::vector<std::string>& versions) {
+  if (found.text != key.text || found.target != key.target || found == key) return;
+  std::string version =
+      fmt::format("generator {}, {}", printable(found.generator.substr(0, kShortDigest)), printable(found.toolchain));
+  const auto place = std::ranges::lower_bound(versions, version);
+  if (place == versions.end() || *place != version) versions.insert(place, std::move(version));
+}
+
+}  // namespace monojit::cache
