@@ -1,7 +1,6 @@
 #include "tools/group_plan.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <ranges>
@@ -11,6 +10,7 @@
 
 #include "kernels/common/error.h"
 #include "tools/kimi_rank.h"
+#include "tools/session.h"
 
 namespace monojit::tools {
 namespace {
@@ -27,9 +27,7 @@ std::optional<int> layer_like(const K2Key& key) {
 }
 
 std::int64_t fault_number(const std::string& fault, std::string_view name, std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return value;
+  if (const auto value = whole_number<std::int64_t>(text)) return *value;
   throw UserError(fmt::format("--fault {}: {} wants a decimal number, not '{}'", fault, name, text));
 }
 

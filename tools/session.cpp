@@ -1,6 +1,5 @@
 #include "tools/session.h"
 
-#include <charconv>
 #include <cstdlib>
 #include <system_error>
 
@@ -15,24 +14,21 @@ namespace {
 
 constexpr const char* kDefaultArch = "gfx950";
 
-CLI::Validator known_arch() {
-  const auto check = [](const std::string& name) -> std::string {
-    if (name == "gfx950" || name == "gfx942") return "";
-    return fmt::format("kernels can't be built for '{}': use gfx950 or gfx942", name);
-  };
-  return {check, ""};
-}
+CLI::Validator known_arch() { return {arch_problem, ""}; }
 
 }  // namespace
 
+std::string arch_problem(const std::string& name) {
+  if (name == "gfx950" || name == "gfx942") return "";
+  return fmt::format("kernels can't be built for '{}': use gfx950 or gfx942", name);
+}
+
 std::uint64_t decimal(const char* option, const std::string& text, std::uint64_t least, std::uint64_t most) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [read, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || read != end || value < least || value > most) {
+  const auto value = whole_number<std::uint64_t>(text);
+  if (!value || *value < least || *value > most) {
     throw UserError(fmt::format("{}: '{}' is no decimal number of {} to {}", option, text, least, most));
   }
-  return value;
+  return *value;
 }
 
 CLI::Validator not_empty() {

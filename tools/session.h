@@ -1,10 +1,15 @@
 #pragma once
 
+#include <charconv>
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -33,6 +38,17 @@ void add_cache_folder_flag(CLI::App& command, std::string& folder);
 
 /// Refuses an option's empty value.
 CLI::Validator not_empty();
+
+/// Why no kernels can be built for `name`; empty for an arch.
+std::string arch_problem(const std::string& name);
+
+/// All of `text` as a decimal number, if it is one that T holds.
+template <std::integral T>
+std::optional<T> whole_number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
 
 /// The option's value: a decimal number of `least` to `most`; anything else is refused.
 std::uint64_t decimal(const char* option, const std::string& text, std::uint64_t least, std::uint64_t most);

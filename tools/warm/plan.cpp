@@ -1,9 +1,7 @@
 #include "tools/warm/plan.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +9,7 @@
 
 #include "kernels/common/key_pattern.h"
 #include "kernels/models.h"
+#include "tools/session.h"
 
 namespace monojit::tools {
 namespace {
@@ -39,9 +38,7 @@ class Planner {
 
  private:
   void add(std::string_view pattern, const std::vector<kernels::BuildKey>& keys, const std::string& arch) {
-    if (arch != "gfx950" && arch != "gfx942") {
-      throw UserError(fmt::format("kernels can't be built for '{}': use gfx950 or gfx942", arch));
-    }
+    if (const std::string problem = arch_problem(arch); !problem.empty()) throw UserError(problem);
     std::size_t left_out = 0;
     std::vector<std::string> last_reasons;
     for (const kernels::BuildKey& key : keys) {
@@ -67,21 +64,17 @@ class Planner {
   std::set<std::string, std::less<>> seen_;
 };
 
-bool read_number(std::string_view text, std::size_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 }  // namespace
 
 Shard parse_shard(const std::string& text) {
-  Shard shard;
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos || !read_number(std::string_view(text).substr(0, slash), shard.index) ||
-      !read_number(std::string_view(text).substr(slash + 1), shard.count) || shard.index >= shard.count) {
+  const std::string_view both = text;
+  const std::size_t slash = std::min(both.find('/'), both.size());
+  const auto index = whole_number<std::size_t>(both.substr(0, slash));
+  const auto count = whole_number<std::size_t>(both.substr(std::min(slash + 1, both.size())));
+  if (!index || !count || *index >= *count) {
     throw UserError(fmt::format("--shard: '{}' is no I/N with I of 0 to N-1, such as 0/8", text));
   }
-  return shard;
+  return {.index = *index, .count = *count};
 }
 
 WarmPlan make_plan(const std::vector<WarmWish>& wishes, const std::vector<std::string>& archs) {
