@@ -18,7 +18,7 @@ struct PendingOperation {
   u64 lines;                               ///< of the request, as a set of hashes: no common bit means no common line
   std::unique_ptr<MemoryRequest> request;  ///< none for a write-back
   Scope scope = Scope::kWave;              ///< of a write-back
-  bool done = false;                       ///< a load that has its data: it waits for earlier loads to be delivered
+  bool done = false;                       ///< a load that is done waits here until earlier ones are
 };
 
 class WaveQueue : public WaveMemoryState {
