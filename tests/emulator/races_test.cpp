@@ -4,7 +4,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <fmt/format.h>
 
-#include "tests/emulator/device.h"
+#include "tests/emulator/devices.h"
 
 namespace monojit::emulator::test {
 namespace {
@@ -175,6 +175,81 @@ done:
   };
   CHECK(outcome(body("buffer_wbl2 sc1"), {.grid = {8, 1, 1}}).empty());
   CHECK_THAT(outcome(body(""), {.grid = {8, 1, 1}}), ContainsSubstring("data race"));
+}
+
+TEST_CASE("what is handed on from workgroup to workgroup arrives ordered, over all XCDs") {
+  // Workgroup 0 stores word 0; workgroup n waits for flag n, sets flag n + 1 and, as the last one, loads word 0.
+  constexpr u32 kWorkgroups = 40;
+  const auto body = [](const char* write_back) {
+    return fmt::format(R"(
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  v_mov_b32 v1, 0
+  v_mov_b32 v2, 1
+  s_mov_b64 exec, 1
+  s_lshl_b32 s7, s2, 2
+  v_mov_b32 v5, s7
+  s_cmp_lg_u32 s2, 0
+  s_waitcnt lgkmcnt(0)
+  s_cbranch_scc1 wait
+  global_store_dword v1, v2, s[4:5]
+  {}
+  s_branch hand_on
+wait:
+  global_load_dword v3, v5, s[4:5] offset:256 sc1
+  s_waitcnt vmcnt(0)
+  v_readfirstlane_b32 s6, v3
+  s_cmp_eq_u32 s6, 0
+  s_cbranch_scc1 wait
+  buffer_inv sc1
+hand_on:
+  s_waitcnt vmcnt(0)
+  s_cmp_eq_u32 s2, {}
+  s_cbranch_scc1 last
+  global_store_dword v5, v2, s[4:5] offset:260 sc1
+  s_endpgm
+last:
+  global_load_dword v4, v1, s[4:5]
+)",
+                       write_back, kWorkgroups - 1);
+  };
+  CHECK(outcome(body("buffer_wbl2 sc1"), {.grid = {kWorkgroups, 1, 1}}).empty());
+  const std::string text = outcome(body(""), {.grid = {kWorkgroups, 1, 1}});
+  CHECK_THAT(text, ContainsSubstring("write by lane 0 of wave 0 of workgroup (0, 0, 0)"));
+  CHECK_THAT(text, ContainsSubstring("read by lane 0 of wave 0 of workgroup (39, 0, 0)"));
+}
+
+TEST_CASE("kernels that overlap on one device keep their workgroups of equal number apart") {
+  constexpr u32 kWorkgroups = 4;
+  const KernelText kernel{.name = "rounds",
+                          .body = R"(
+  v_lshlrev_b32 v1, 2, v0
+  v_xor_b32 v2, 256, v1
+  s_movk_i32 s6, 200
+again:
+  ds_write_b32 v1, v0
+  s_waitcnt lgkmcnt(0)
+  s_barrier
+  ds_read_b32 v3, v2
+  s_waitcnt lgkmcnt(0)
+  s_barrier
+  s_sleep 1
+  s_sub_u32 s6, s6, 1
+  s_cmp_lg_u32 s6, 0
+  s_cbranch_scc1 again
+)",
+                          .lds_bytes = 1024};
+  Settings settings;
+  settings.checks.races = true;
+  Devices devices(settings);
+  const Shape shape{.grid = {kWorkgroups, 1, 1}, .block = {128, 1, 1}};
+  const auto first = devices.start(0, kernel, shape, {});
+  for (int round = 0; round < 20; ++round) devices.scheduler().round();
+  const auto second = devices.start(0, kernel, shape, {});
+  devices.finish();
+  for (const auto& grid : {first, second}) {
+    INFO((grid->failure() ? grid->failure()->what() : ""));
+    CHECK_FALSE(grid->failure());
+  }
 }
 
 TEST_CASE("a kernel's end orders all its accesses before the next launch") {

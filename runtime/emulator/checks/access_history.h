@@ -1,6 +1,7 @@
 // The latest accesses to each word of memory, by which waves.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <unordered_map>
@@ -29,20 +30,64 @@ struct WordHistory {
   std::array<PastAccess, 2> reads;
 };
 
-class AccessHistory {
+/// One access word by word: body(address of the word, address of the first byte in it, mask of the bytes).
+template <class Body>
+void for_each_word(u64 begin, u64 bytes, Body body) {
+  constexpr u64 kWordBytes = 4;
+  const u64 end = begin + bytes;
+  for (u64 at = begin; at < end;) {
+    const u64 word = at & ~(kWordBytes - 1);
+    const u64 stop = std::min(word + kWordBytes, end);
+    body(word, at, static_cast<u8>(((1u << (stop - at)) - 1) << (at - word)));
+    at = stop;
+  }
+}
+
+/// The words of 16 bytes: one history as long as every access took them all, as those of weights do.
+class QuadHistory {
  public:
+  static constexpr u64 kBytes = 16;
   static constexpr u64 kWordBytes = 4;
 
-  [[nodiscard]] WordHistory& at(u64 address) {
-    const u64 number = address / kPageBytes;
-    if (number != last_number_ || last_ == nullptr) {
-      auto& page = pages_[number];
-      if (page == nullptr) page = std::make_unique<Page>();
-      last_ = page.get();
-      last_number_ = number;
+  [[nodiscard]] bool whole() const { return words_ == nullptr; }
+  /// While whole().
+  [[nodiscard]] WordHistory& all() { return all_; }
+  /// Ends whole().
+  [[nodiscard]] WordHistory& word(u64 address) {
+    if (words_ == nullptr) {
+      words_ = std::make_unique<Words>();
+      words_->fill(all_);
     }
-    return (*last_)[address % kPageBytes / kWordBytes];
+    return (*words_)[address % kBytes / kWordBytes];
   }
+
+ private:
+  using Words = std::array<WordHistory, kBytes / kWordBytes>;
+
+  WordHistory all_;
+  std::unique_ptr<Words> words_;
+};
+
+class AccessHistory {
+ public:
+  /// Calls body(history, address of the first byte, mask of the bytes in each word) for the words of an access, once
+  /// for four that have one history.
+  template <class Body>
+  void visit(u64 begin, u64 bytes, Body body) {
+    constexpr u8 kWholeWord = 0xf;
+    const u64 end = begin + bytes;
+    for (u64 at = begin; at < end;) {
+      QuadHistory& quad = at_quad(at);
+      const u64 stop = std::min((at / QuadHistory::kBytes + 1) * QuadHistory::kBytes, end);
+      if (stop - at == QuadHistory::kBytes && quad.whole()) {
+        body(quad.all(), at, kWholeWord);
+      } else {
+        for_each_word(at, stop - at, [&](u64 word, u64 first, u8 mask) { body(quad.word(word), first, mask); });
+      }
+      at = stop;
+    }
+  }
+
   void clear() {
     pages_.clear();
     last_ = nullptr;
@@ -50,7 +95,18 @@ class AccessHistory {
 
  private:
   static constexpr u64 kPageBytes = 1024;
-  using Page = std::array<WordHistory, kPageBytes / kWordBytes>;
+  using Page = std::array<QuadHistory, kPageBytes / QuadHistory::kBytes>;
+
+  [[nodiscard]] QuadHistory& at_quad(u64 address) {
+    const u64 number = address / kPageBytes;
+    if (number != last_number_ || last_ == nullptr) {
+      auto& page = pages_[number];
+      if (page == nullptr) page = std::make_unique<Page>();
+      last_ = page.get();
+      last_number_ = number;
+    }
+    return (*last_)[address % kPageBytes / QuadHistory::kBytes];
+  }
 
   std::unordered_map<u64, std::unique_ptr<Page>> pages_;
   Page* last_ = nullptr;

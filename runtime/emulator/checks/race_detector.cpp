@@ -9,37 +9,25 @@ namespace monojit::emulator {
 
 /// What the waves of a workgroup share.
 struct RaceGroup {
+  u32 xcd = 0;     ///< ClockPlace::xcd
+  u32 number = 0;  ///< ClockPlace::group
+  u32 ended = 0;   ///< waves
   AccessHistory lds;
   std::unordered_map<u64, VectorClock> lds_hand_offs;  ///< by word offset, of LDS atomics
   BarrierClocks barriers[2];  ///< by the parity of their number: one may fill while one is left
+
+  /// After the last wave's end.
+  void forget() {
+    lds.clear();
+    lds_hand_offs.clear();
+    barriers[0] = barriers[1] = {};
+  }
 };
 
 namespace {
 
 constexpr u32 kLastTime = ~u32{0};
-
-u64 group_key(const WavePlace& place, const Workgroup& group) { return u64{place.device} << 48 | group.number; }
-
-/// The part of a clock that a write-back of this XCD's L2 pushes out.
-void join_entries_of_xcd(VectorClock& to, const VectorClock& from, const std::vector<std::unique_ptr<RaceWave>>& waves,
-                         const RaceWave& self) {
-  for (const auto& wave : waves) {
-    if (wave->device == self.device && wave->xcd == self.xcd) to.raise(wave->id, from.of(wave->id));
-  }
-}
-
-/// One access word by word: body(address of the word, address of the first byte in it, mask of the bytes).
-template <class Body>
-void for_each_word(u64 begin, u64 bytes, Body body) {
-  constexpr u64 kWordBytes = AccessHistory::kWordBytes;
-  const u64 end = begin + bytes;
-  for (u64 at = begin; at < end;) {
-    const u64 word = at & ~(kWordBytes - 1);
-    const u64 stop = std::min(word + kWordBytes, end);
-    body(word, at, static_cast<u8>(((1u << (stop - at)) - 1) << (at - word)));
-    at = stop;
-  }
-}
+constexpr u32 kMostXcds = 8;  // of a device
 
 bool overlap(const PastAccess& one, const PastAccess& other) { return (one.bytes & other.bytes) != 0; }
 
@@ -59,6 +47,7 @@ void RaceDetector::begin_launch(u32 device) {
   if (running_launches_++ == 0) {
     waves_.clear();
     groups_.clear();
+    groups_of_xcd_.assign(groups_of_xcd_.size(), 0);
     history_.clear();
     hand_offs_.clear();
     devices_.clear();
@@ -74,6 +63,15 @@ void RaceDetector::end_launch(u32 device) {
   --running_launches_;
 }
 
+RaceGroup* RaceDetector::add_group(const WavePlace& place) {
+  auto group = std::make_unique<RaceGroup>();
+  group->xcd = place.device * kMostXcds + place.xcd;
+  if (group->xcd >= groups_of_xcd_.size()) groups_of_xcd_.resize(group->xcd + 1);
+  group->number = groups_of_xcd_[group->xcd]++;
+  groups_.push_back(std::move(group));
+  return groups_.back().get();
+}
+
 void RaceDetector::start_wave(Wave& wave, const WavePlace& place) {
   const std::lock_guard lock(mutex_);
   auto self = std::make_unique<RaceWave>();
@@ -83,9 +81,8 @@ void RaceDetector::start_wave(Wave& wave, const WavePlace& place) {
   self->xcd = place.xcd;
   self->workgroup = wave.group->id;
   self->program = wave.program;
-  auto& group = groups_[group_key(place, *wave.group)];
-  if (group == nullptr || wave.number == 0) group = std::make_unique<RaceGroup>();
-  self->group = group.get();
+  self->group = wave.number == 0 ? add_group(place) : wave.group->waves.front().races->group;
+  self->place = {.xcd = self->group->xcd, .group = self->group->number, .wave = wave.number};
   self->seen = self->clock = devices_[place.device].before;
   wave.races = self.get();
   waves_.push_back(std::move(self));
@@ -93,11 +90,13 @@ void RaceDetector::start_wave(Wave& wave, const WavePlace& place) {
 
 void RaceDetector::end_wave(Wave& wave) {
   const std::lock_guard lock(mutex_);
-  const u32 id = wave.races->id;
-  ScopedClocks& ended = devices_[wave.races->device].ended_waves;
-  ended.near.raise(id, kLastTime);
-  ended.device.raise(id, kLastTime);
-  ended.system.raise(id, kLastTime);
+  RaceWave& self = *wave.races;
+  ScopedClocks& ended = devices_[self.device].ended_waves;
+  ended.near.raise(self.place, kLastTime);
+  ended.device.raise(self.place, kLastTime);
+  ended.system.raise(self.place, kLastTime);
+  self.forget();
+  if (++self.group->ended == wave.group->waves.size()) self.group->forget();
 }
 
 /// How far two waves are from each other: the scope that an access needs to be one for both.
@@ -111,7 +110,7 @@ bool RaceDetector::ordered(const PastAccess& before, const RaceWave& wave, const
   const RaceWave& other = *waves_[before.wave];
   if (now.lds) {
     if (before.scope != 0 && now.past.scope != 0) return true;
-    return wave.lds_seen.of(other.id) >= before.time;
+    return wave.lds_seen.of(other.place) >= before.time;
   }
   const Scope needed = distance(wave, other);
   const bool reaches_here = static_cast<Scope>(before.scope) >= needed;
@@ -123,16 +122,15 @@ bool RaceDetector::ordered(const PastAccess& before, const RaceWave& wave, const
   const VectorClock& clock = !before.write || same_cache || reaches_here ? known.near
                              : needed == Scope::kDevice                  ? known.device
                                                                          : known.system;
-  return clock.of(other.id) >= before.time;
+  return clock.of(other.place) >= before.time;
 }
 
 /// What a wave's hand-off passes on: its own accesses as far as they are done, and what it has been given.
-ScopedClocks RaceDetector::published(const RaceWave& wave) const {
-  ScopedClocks clocks = wave.seen;
-  clocks.near.raise(wave.id, wave.memory.done());
-  clocks.device.raise(wave.id, wave.written_back_device);
-  clocks.system.raise(wave.id, wave.written_back_system);
-  return clocks;
+const ScopedClocks& RaceDetector::published(RaceWave& wave) {
+  wave.seen.near.raise(wave.place, wave.memory.done());
+  wave.seen.device.raise(wave.place, wave.written_back_device);
+  wave.seen.system.raise(wave.place, wave.written_back_system);
+  return wave.seen;
 }
 
 void RaceDetector::record(const Wave& wave, const MicroOp* op, WordHistory& word, const Access& access) {
@@ -164,7 +162,8 @@ void RaceDetector::take(RaceWave& self, u64 address, Scope scope) {
   const auto found = hand_offs_.find(address);
   if (found == hand_offs_.end() || found->second.wave == self.id) return;
   const Scope needed = distance(self, *waves_[found->second.wave]);
-  if (scope >= needed && found->second.scope >= needed) self.seen.join(found->second.clocks);
+  if (scope < needed || found->second.scope < needed) return;
+  if (self.taken.note(found->second.clocks)) self.seen.join(found->second.clocks);
 }
 
 void RaceDetector::access_memory(Wave& wave, const MemoryRequest& request, AccessKind kind) {
@@ -179,14 +178,19 @@ void RaceDetector::access_memory(Wave& wave, const MemoryRequest& request, Acces
                          .write = kind != AccessKind::kLoad}};
   for (u64 lanes = request.lanes; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
+    const u64 begin = request.addresses[lane];
+    const u32 length = request.length(lane);
     access.past.lane = static_cast<u8>(lane);
-    for_each_word(request.addresses[lane], request.length(lane), [&](u64 word, u64 address, u8 bytes) {
+    if (hands_over && kind != AccessKind::kStore) {
+      for_each_word(begin, length, [&](u64 word, u64, u8) { take(self, word, scope); });
+    }
+    history_.visit(begin, length, [&](WordHistory& history, u64 address, u8 bytes) {
       access.address = address;
       access.past.bytes = bytes;
-      if (hands_over && kind != AccessKind::kStore) take(self, word, scope);
-      record(wave, request.op, history_.at(word), access);
-      if (hands_over && kind != AccessKind::kLoad) give(self, word, scope, kind == AccessKind::kAtomic);
+      record(wave, request.op, history, access);
     });
+    if (!hands_over || kind == AccessKind::kLoad) continue;
+    for_each_word(begin, length, [&](u64 word, u64, u8) { give(self, word, scope, kind == AccessKind::kAtomic); });
   }
   self.memory.issue();
 }
@@ -213,16 +217,19 @@ void RaceDetector::lds_access(Wave& wave, const MicroOp* op, const LdsFacts& fac
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     access.past.lane = static_cast<u8>(lane);
     for (u32 i = 0; i < facts.count; ++i) {
-      for_each_word(u64{addresses[lane]} + facts.offsets[i], facts.bytes, [&](u64 word, u64 address, u8 bytes) {
-        access.address = address;
-        access.past.bytes = bytes;
-        if (atomic) {
+      const u64 begin = u64{addresses[lane]} + facts.offsets[i];
+      if (atomic) {
+        for_each_word(begin, facts.bytes, [&](u64 word, u64, u8) {
           VectorClock& hand_off = group.lds_hand_offs[word];
           self.lds_seen.join(hand_off);
           hand_off.join(self.lds_seen);
-          hand_off.raise(self.id, self.lds.done());
-        }
-        record(wave, op, group.lds.at(word), access);
+          hand_off.raise(self.place, self.lds.done());
+        });
+      }
+      group.lds.visit(begin, facts.bytes, [&](WordHistory& history, u64 address, u8 bytes) {
+        access.address = address;
+        access.past.bytes = bytes;
+        record(wave, op, history, access);
       });
     }
   }
@@ -238,8 +245,8 @@ void RaceDetector::wait(Wave& wave, WaitCounts counts) {
   self.write_back_pending = false;
   self.seen.device.join(self.write_back.device);
   self.seen.system.join(self.write_back.system);
-  self.written_back_device = std::max(self.written_back_device, self.write_back.device.of(self.id));
-  self.written_back_system = std::max(self.written_back_system, self.write_back.system.of(self.id));
+  self.written_back_device = std::max(self.written_back_device, self.write_back.device.of(self.place));
+  self.written_back_system = std::max(self.written_back_system, self.write_back.system.of(self.place));
 }
 
 void RaceDetector::invalidate(Wave& wave, CachePolicy policy) {
@@ -254,10 +261,10 @@ void RaceDetector::write_back(Wave& wave, CachePolicy policy) {
   const std::lock_guard lock(mutex_);
   RaceWave& self = self_of(wave);
   VectorClock near = published(self).near;
-  near.raise(self.id, self.memory.time() - 1);
+  near.raise(self.place, self.memory.time() - 1);
   self.write_back_pending = true;
-  join_entries_of_xcd(self.write_back.device, near, waves_, self);
-  if (policy.scope == Scope::kSystem) join_entries_of_xcd(self.write_back.system, near, waves_, self);
+  self.write_back.device.join_xcd(near, self.place.xcd);
+  if (policy.scope == Scope::kSystem) self.write_back.system.join_xcd(near, self.place.xcd);
 }
 
 void RaceDetector::barrier(Wave& wave) {
@@ -272,7 +279,8 @@ void RaceDetector::barrier(Wave& wave) {
   barrier.seen.join(published(self));
   barrier.clock.join(self.clock);
   barrier.lds.join(self.lds_seen);
-  barrier.lds.raise(self.id, self.lds.done());
+  barrier.lds.raise(self.place, self.lds.done());
+  if (self.lds.all_done() && ++barrier.settled == wave.group->waves.size()) self.group->lds.clear();
 }
 
 /// The wave runs again, so all have arrived.

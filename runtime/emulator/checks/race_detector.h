@@ -57,9 +57,10 @@ class RaceDetector {
     bool lds = false;
   };
 
+  RaceGroup* add_group(const WavePlace& place);
   [[nodiscard]] static Scope distance(const RaceWave& one, const RaceWave& other);
   [[nodiscard]] bool ordered(const PastAccess& before, const RaceWave& wave, const Access& now) const;
-  [[nodiscard]] ScopedClocks published(const RaceWave& wave) const;
+  static const ScopedClocks& published(RaceWave& wave);
   void record(const Wave& wave, const MicroOp* op, WordHistory& word, const Access& access);
   void access_memory(Wave& wave, const MemoryRequest& request, AccessKind kind);
   void give(RaceWave& self, u64 address, Scope scope, bool joins);
@@ -79,7 +80,8 @@ class RaceDetector {
   std::unordered_map<u32, DeviceClocks> devices_;
   ScopedClocks ended_launches_;
   std::vector<std::unique_ptr<RaceWave>> waves_;
-  std::unordered_map<u64, std::unique_ptr<RaceGroup>> groups_;
+  std::vector<std::unique_ptr<RaceGroup>> groups_;
+  std::vector<u32> groups_of_xcd_;  ///< how many there have been, by ClockPlace::xcd
   AccessHistory history_;
   std::unordered_map<u64, HandOff> hand_offs_;  ///< by word address
 };

@@ -18,6 +18,7 @@ class IssuedAccesses {
  public:
   [[nodiscard]] u32 time() const { return time_; }
   [[nodiscard]] u32 done() const { return done_; }
+  [[nodiscard]] bool all_done() const { return outstanding_.empty(); }
   /// Counts one; what follows is later than it.
   void issue() {
     outstanding_.push_back(time_++);
@@ -43,6 +44,7 @@ class IssuedAccesses {
 
 struct RaceWave {
   u32 id = 0;
+  ClockPlace place;
   u32 number = 0;  ///< in its workgroup
   u32 device = 0;
   u32 xcd = 0;
@@ -53,6 +55,7 @@ struct RaceWave {
   IssuedAccesses memory;
   IssuedAccesses lds;
   ScopedClocks seen;   ///< ordered before, where no stale cache line can hide it
+  JoinedClocks taken;  ///< to `seen`, by loads and atomics
   ScopedClocks clock;  ///< ordered before, and stale lines have been invalidated since
   VectorClock lds_seen;
   u32 written_back_device = 0;  ///< own accesses that a finished write-back covers
@@ -61,6 +64,13 @@ struct RaceWave {
   ScopedClocks write_back;  ///< what the pending one makes visible further away
   u32 barriers = 0;         ///< arrived at
   u32 barriers_passed = 0;
+
+  /// After its end, when only others' knowledge of it counts.
+  void forget() {
+    memory = lds = {};
+    seen = clock = write_back = {};
+    lds_seen = {};
+  }
 };
 
 /// What the waves of a workgroup bring to one barrier.
@@ -69,6 +79,7 @@ struct BarrierClocks {
   ScopedClocks seen;
   ScopedClocks clock;
   VectorClock lds;
+  u32 settled = 0;  ///< waves that came with all their LDS accesses done
 };
 
 }  // namespace monojit::emulator
