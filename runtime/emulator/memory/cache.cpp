@@ -11,9 +11,6 @@ namespace {
 
 constexpr u32 kChunk = 16;
 
-/// `lines`: a power of two, as a division takes longer than the rest of a look-up.
-[[nodiscard]] u32 index_of(const Spot& spot, u32 lines) { return static_cast<u32>(spot.line_number & (lines - 1)); }
-
 /// The bytes of one chunk that a mask names, in pieces as large and aligned as possible.
 void write_chunk(u8* to, const u8* from, u32 mask) {
   for (u32 bytes = kChunk; bytes > 0; bytes /= 2) {
@@ -56,34 +53,33 @@ void copy_line(u8* to, u64 line) {
   for (u32 at = 0; at < kLineBytes; at += kChunk) copy_whole(to + at, from + at, kChunk);
 }
 
-void write_masked(u64 line, const u8* data, ByteMask mask) {
-  u8* const to = reinterpret_cast<u8*>(line);
+void copy_masked(u8* to, const u8* from, ByteMask mask) {
   for (u32 at = 0; at < kLineBytes; at += kChunk) {
     const u32 chunk = static_cast<u32>(mask >> at) & 0xffff;
-    if (chunk != 0) write_chunk(to + at, data + at, chunk);
+    if (chunk != 0) write_chunk(to + at, from + at, chunk);
   }
 }
 
-CacheLine& ReadCache::place(const Spot& spot) {
-  if (table_.empty()) table_.resize(lines_);
-  return table_[index_of(spot, lines_)];
+u8* ReadCache::claim(const Spot& spot) {
+  if (tags_.empty()) {
+    tags_.resize(lines_);
+    data_ = std::make_unique_for_overwrite<LineData[]>(lines_);
+  }
+  const u32 place = index_of(spot, lines_);
+  tags_[place] = {.line = spot.line(), .epoch = epoch_};
+  return data_[place].bytes;
 }
 
-void ReadCache::update(const Spot& spot, const void* data, u32 bytes) {
-  if (table_.empty()) return;
-  CacheLine& there = place(spot);
-  if (there.line == spot.line()) std::memcpy(there.data + spot.offset(), data, bytes);
+void ReadCache::update(const Spot& spot, const LineData& data, ByteMask mask) {
+  if (tags_.empty()) return;
+  const u32 place = index_of(spot, lines_);
+  if (tags_[place].line == spot.line()) copy_masked(data_[place].bytes, data.bytes, mask);
 }
 
 void ReadCache::drop(const Spot& spot) {
-  if (table_.empty()) return;
-  CacheLine& there = place(spot);
-  if (there.line == spot.line()) there.line = 0;
-}
-
-CacheLine& WriteBackCache::place(const Spot& spot) {
-  if (table_.empty()) table_.resize(lines_);
-  return table_[index_of(spot, lines_)];
+  if (tags_.empty()) return;
+  CacheTag& tag = tags_[index_of(spot, lines_)];
+  if (tag.line == spot.line()) tag.line = 0;
 }
 
 void WriteBackCache::read_below(const Spot& spot, bool refetch, u8* to) const {
@@ -91,20 +87,27 @@ void WriteBackCache::read_below(const Spot& spot, bool refetch, u8* to) const {
   below_->read_line(spot, refetch, to);
 }
 
-void WriteBackCache::write_back(CacheLine& line) {
+void WriteBackCache::write_back_place(u32 place) {
+  const u64 line = tags_[place].line;
+  LineState& state = states_[place];
   if (below_ == nullptr) {
-    write_masked(line.line, line.data, line.dirty);
+    copy_masked(reinterpret_cast<u8*>(line), data_[place].bytes, state.dirty);
   } else {
-    below_->write_line({line.line, line.number, line.kind}, line.data, line.dirty);
+    below_->write_line({line, state.number, state.kind}, data_[place], state.dirty);
   }
-  line.dirty = 0;
+  state.dirty = 0;
+}
+
+void WriteBackCache::write_back(const Spot& spot) {
+  const u32 place = index_of(spot, lines_);
+  if (holds(spot, place) && states_[place].dirty != 0) write_back_place(place);
 }
 
 bool WriteBackCache::write_back_all() {
   bool any = false;
-  for (const u32 index : dirty_) {
-    if (table_[index].dirty == 0) continue;
-    write_back(table_[index]);
+  for (const u32 place : dirty_) {
+    if (states_[place].dirty == 0) continue;
+    write_back_place(place);
     any = true;
   }
   dirty_.clear();
@@ -112,79 +115,69 @@ bool WriteBackCache::write_back_all() {
 }
 
 /// The place of a line, which becomes its own; without valid clean bytes if it was another's.
-CacheLine& WriteBackCache::claim(const Spot& spot) {
-  CacheLine& there = place(spot);
-  if (there.line == spot.line()) return there;
-  if (there.dirty != 0) write_back(there);
-  there.line = spot.line();
-  there.number = spot.line_number;
-  there.kind = spot.kind;
-  there.epoch = 0;
-  return there;
+u32 WriteBackCache::claim(const Spot& spot) {
+  if (tags_.empty()) {
+    tags_.resize(lines_);
+    states_ = std::make_unique_for_overwrite<LineState[]>(lines_);
+    data_ = std::make_unique_for_overwrite<LineData[]>(lines_);
+  }
+  const u32 place = index_of(spot, lines_);
+  if (tags_[place].line == spot.line()) return place;
+  LineState& state = states_[place];
+  if (tags_[place].line != 0 && state.dirty != 0) write_back_place(place);
+  state = {.dirty = 0, .number = spot.line_number, .kind = spot.kind};
+  tags_[place] = {.line = spot.line(), .epoch = 0};
+  return place;
 }
 
-CacheLine* WriteBackCache::find(const Spot& spot) {
-  if (table_.empty()) return nullptr;
-  CacheLine& there = place(spot);
-  return there.line == spot.line() ? &there : nullptr;
-}
-
-CacheLine& WriteBackCache::fetch(const Spot& spot, bool refetch) {
-  CacheLine& there = claim(spot);
-  if (there.epoch == epoch_ && !refetch) return there;
-  if (there.dirty == 0) {
-    read_below(spot, refetch, there.data);
+const u8* WriteBackCache::fetch(const Spot& spot, bool refetch) {
+  const u32 place = claim(spot);
+  u8* const bytes = data_[place].bytes;
+  if (tags_[place].epoch == epoch_ && !refetch) return bytes;
+  const ByteMask dirty = states_[place].dirty;
+  if (dirty == 0) {
+    read_below(spot, refetch, bytes);
   } else {
-    alignas(64) u8 fresh[kLineBytes];
-    read_below(spot, refetch, fresh);
-    for (u32 i = 0; i < kLineBytes; ++i) {
-      if ((there.dirty >> i & 1) == 0) there.data[i] = fresh[i];
-    }
+    LineData fresh;
+    read_below(spot, refetch, fresh.bytes);
+    copy_masked(bytes, fresh.bytes, ~dirty);
   }
-  there.epoch = epoch_;
-  return there;
+  tags_[place].epoch = epoch_;
+  return bytes;
 }
 
-CacheLine& WriteBackCache::write(const Spot& spot, const void* data, u32 bytes) {
-  CacheLine& there = claim(spot);
-  std::memcpy(there.data + spot.offset(), data, bytes);
-  mark_dirty(there, byte_mask(spot.address, bytes));
-  return there;
+void WriteBackCache::write(const Spot& spot, const LineData& data, ByteMask mask) {
+  const u32 place = claim(spot);
+  copy_masked(data_[place].bytes, data.bytes, mask);
+  mark_dirty(place, mask);
 }
 
-void WriteBackCache::write_masked_line(const Spot& spot, const u8* data, ByteMask mask) {
-  CacheLine& there = claim(spot);
-  for (u32 i = 0; i < kLineBytes; ++i) {
-    if ((mask >> i & 1) != 0) there.data[i] = data[i];
-  }
-  mark_dirty(there, mask);
-}
-
-void WriteBackCache::overwrite(const Spot& spot, const void* data, u32 bytes) {
-  CacheLine* const there = find(spot);
-  if (there == nullptr) return;
-  std::memcpy(there->data + spot.offset(), data, bytes);
-  there->dirty &= ~byte_mask(spot.address, bytes);
+void WriteBackCache::overwrite(const Spot& spot, const LineData& data, ByteMask mask) {
+  const u32 place = index_of(spot, lines_);
+  if (!holds(spot, place)) return;
+  copy_masked(data_[place].bytes, data.bytes, mask);
+  states_[place].dirty &= ~mask;
 }
 
 /// Lines that were evicted stay in the list until it is long enough to be worth making anew.
-void WriteBackCache::mark_dirty(CacheLine& line, ByteMask mask) {
-  const bool listed = line.dirty != 0;
-  line.dirty |= mask;
+void WriteBackCache::mark_dirty(u32 place, ByteMask mask) {
+  LineState& state = states_[place];
+  const bool listed = state.dirty != 0;
+  state.dirty |= mask;
   if (listed) return;
   if (dirty_.size() >= 2 * std::size_t{lines_}) {
-    std::erase_if(dirty_, [this](u32 place) { return table_[place].dirty == 0; });
+    std::erase_if(dirty_, [this](u32 other) { return states_[other].dirty == 0; });
     std::ranges::sort(dirty_);
     dirty_.erase(std::ranges::unique(dirty_).begin(), dirty_.end());
   }
-  dirty_.push_back(static_cast<u32>(&line - table_.data()));
+  dirty_.push_back(place);
 }
 
 void WriteBackCache::flush(const Spot& spot) {
-  CacheLine* const there = find(spot);
-  if (there == nullptr) return;
-  if (there->dirty != 0) write_back(*there);
-  there->line = 0;
+  const u32 place = index_of(spot, lines_);
+  if (!holds(spot, place)) return;
+  if (states_[place].dirty != 0) write_back_place(place);
+  tags_[place].line = 0;
 }
 
 }  // namespace monojit::emulator

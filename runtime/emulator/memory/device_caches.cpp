@@ -22,55 +22,39 @@ XcdCaches::XcdCaches(u32 compute_units, DeviceLevel& level)
 /// A whole line as the L2 sees it; `buffer` holds it where the L2 does not keep such memory.
 const u8* XcdCaches::line_data(const Spot& spot, const Freedom& freedom, Random& random, u8* buffer) {
   const bool refetch = random.chance(freedom.evict_clean);
-  if (spot.kind == MemoryKind::kCoarseGrained) return l2_.fetch(spot, refetch).data;
+  if (spot.kind == MemoryKind::kCoarseGrained) return l2_.fetch(spot, refetch);
   level_.read_line(spot, refetch, buffer);
   return buffer;
 }
 
-void XcdCaches::load_past(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom,
-                          Random& random, u8* result) {
-  if (CacheLine* const there = l2_.find(spot); there != nullptr && there->dirty != 0) l2_.write_back(*there);
+const u8* XcdCaches::line_past(u32 cu, const Spot& spot, CachePolicy policy, const Freedom& freedom, Random& random,
+                               LineData& buffer) {
+  l2_.write_back(spot);
   if (!random.chance(freedom.keep_stale)) {
     units_[cu].vector.drop(spot);
     l2_.flush(spot);
   }
-  level_.load(spot, bytes, policy, freedom, random, result);
+  return level_.load(spot, policy, freedom, random, buffer);
 }
 
-const u8* XcdCaches::vector_line(u32 cu, const Spot& spot, const Freedom& freedom, Random& random) {
-  ReadCache& l1 = units_[cu].vector;
-  const u64 line = spot.line();
-  CacheLine& there = l1.place(spot);
-  if (!l1.holds(there, line) || random.chance(freedom.evict_clean)) {
-    alignas(64) u8 buffer[kLineBytes];
-    std::memcpy(there.data, line_data(spot, freedom, random, buffer), kLineBytes);
-    l1.set(there, line);
-  }
-  return there.data;
+const u8* XcdCaches::fetch_line(ReadCache& cache, const Spot& spot, const Freedom& freedom, Random& random) {
+  LineData buffer;
+  const u8* const line = line_data(spot, freedom, random, buffer.bytes);
+  u8* const place = cache.claim(spot);
+  std::memcpy(place, line, kLineBytes);
+  return place;
 }
 
-void XcdCaches::store(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,
-                      const u8* data) {
-  units_[cu].vector.update(spot, data, bytes);
+void XcdCaches::store(u32 cu, const Spot& spot, const LineData& data, ByteMask mask, CachePolicy policy,
+                      const Freedom& freedom, Random& random) {
+  units_[cu].vector.update(spot, data, mask);
   if (passes_caches(policy) || spot.kind != MemoryKind::kCoarseGrained) {
-    l2_.overwrite(spot, data, bytes);
-    level_.store(spot, bytes, policy, freedom, random, data);
+    l2_.overwrite(spot, data, mask);
+    level_.store(spot, data, mask, policy, freedom, random);
     return;
   }
-  CacheLine& there = l2_.write(spot, data, bytes);
-  if (random.chance(freedom.evict_dirty)) l2_.write_back(there);
-}
-
-void XcdCaches::load_scalar(u32 cu, const Spot& spot, u32 bytes, const Freedom& freedom, Random& random, u8* result) {
-  ReadCache& cache = units_[cu].scalar;
-  const u64 line = spot.line();
-  CacheLine& there = cache.place(spot);
-  if (!cache.holds(there, line) || random.chance(freedom.evict_clean)) {
-    alignas(64) u8 buffer[kLineBytes];
-    std::memcpy(there.data, line_data(spot, freedom, random, buffer), kLineBytes);
-    cache.set(there, line);
-  }
-  std::memcpy(result, there.data + spot.offset(), bytes);
+  l2_.write(spot, data, mask);
+  if (random.chance(freedom.evict_dirty)) l2_.write_back(spot);
 }
 
 void XcdCaches::pass_to_memory(u32 cu, const Spot& spot) {

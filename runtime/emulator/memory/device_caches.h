@@ -35,14 +35,26 @@ class XcdCaches {
   /// Held during an access; one for all compute units of the XCD.
   std::mutex mutex;
 
-  /// `bytes` (at most 16) inside one line, for vector loads of compute unit `cu` that pass the caches.
-  void load_past(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,
-                 u8* result);
-  /// For the others: the line in the unit's vector cache, fetched if need be. Valid until the next access.
-  [[nodiscard]] const u8* vector_line(u32 cu, const Spot& spot, const Freedom& freedom, Random& random);
-  void store(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,
-             const u8* data);
-  void load_scalar(u32 cu, const Spot& spot, u32 bytes, const Freedom& freedom, Random& random, u8* result);
+  // The line of a vector load of compute unit `cu`. Valid until the next access.
+  /// For loads that pass the caches: in memory, or in `buffer`.
+  [[nodiscard]] const u8* line_past(u32 cu, const Spot& spot, CachePolicy policy, const Freedom& freedom,
+                                    Random& random, LineData& buffer);
+  /// For the others: in the unit's vector cache, fetched if need be.
+  [[nodiscard]] const u8* vector_line(u32 cu, const Spot& spot, const Freedom& freedom, Random& random) {
+    return cached_line(units_[cu].vector, spot, freedom, random);
+  }
+  /// Tells the host that a vector_line() will be asked for.
+  void prefetch(u32 cu, const Spot& spot) const {
+    units_[cu].vector.prefetch(spot);
+    l2_.prefetch(spot);
+  }
+  /// The bytes of a line that `mask` names.
+  void store(u32 cu, const Spot& spot, const LineData& data, ByteMask mask, CachePolicy policy, const Freedom& freedom,
+             Random& random);
+  /// The same for a scalar load.
+  [[nodiscard]] const u8* scalar_line(u32 cu, const Spot& spot, const Freedom& freedom, Random& random) {
+    return cached_line(units_[cu].scalar, spot, freedom, random);
+  }
   /// Makes memory the only place of a line as far as this compute unit, this L2 and the device are concerned.
   void pass_to_memory(u32 cu, const Spot& spot);
 
@@ -54,6 +66,12 @@ class XcdCaches {
   bool write_back(Scope scope);  ///< whether there was anything
 
  private:
+  /// The line in a cache of a unit, fetched if need be.
+  const u8* cached_line(ReadCache& cache, const Spot& spot, const Freedom& freedom, Random& random) {
+    const u8* const there = cache.find(spot);
+    return there != nullptr && !random.chance(freedom.evict_clean) ? there : fetch_line(cache, spot, freedom, random);
+  }
+  const u8* fetch_line(ReadCache& cache, const Spot& spot, const Freedom& freedom, Random& random);
   const u8* line_data(const Spot& spot, const Freedom& freedom, Random& random, u8* buffer);
 
   std::vector<UnitCaches> units_;

@@ -5,6 +5,8 @@ namespace {
 
 constexpr u32 kLines = 4096;
 
+u8* memory_of(const Spot& spot) { return reinterpret_cast<u8*>(spot.line()); }
+
 }  // namespace
 
 DeviceLevel::DeviceLevel() : cache_(kLines) {}
@@ -18,39 +20,40 @@ void DeviceLevel::set_shared(bool shared) {
 void DeviceLevel::read_line(const Spot& spot, bool refetch, u8* result) {
   if (!shared_) return copy_line(result, spot.line());
   const std::lock_guard lock(mutex_);
-  std::memcpy(result, cache_.fetch(spot, refetch).data, kLineBytes);
+  std::memcpy(result, cache_.fetch(spot, refetch), kLineBytes);
 }
 
-void DeviceLevel::write_line(const Spot& spot, const u8* data, ByteMask mask) {
-  if (!shared_) return write_masked(spot.line(), data, mask);
+void DeviceLevel::write_line(const Spot& spot, const LineData& data, ByteMask mask) {
+  if (!shared_) return copy_masked(memory_of(spot), data.bytes, mask);
   const std::lock_guard lock(mutex_);
-  cache_.write_masked_line(spot, data, mask);
+  cache_.write(spot, data, mask);
 }
 
-void DeviceLevel::load(const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,
-                       u8* result) {
-  if (!shared_) return copy_whole(result, reinterpret_cast<const void*>(spot.address), bytes);
+const u8* DeviceLevel::load(const Spot& spot, CachePolicy policy, const Freedom& freedom, Random& random,
+                            LineData& buffer) {
+  const u8* const memory = memory_of(spot);
+  if (!shared_) return memory;
   const std::lock_guard lock(mutex_);
   if (policy.scope < Scope::kSystem) {
-    const CacheLine& there = cache_.fetch(spot, random.chance(freedom.evict_clean));
-    return copy_whole(result, there.data + spot.offset(), bytes);
+    std::memcpy(buffer.bytes, cache_.fetch(spot, random.chance(freedom.evict_clean)), kLineBytes);
+    return buffer.bytes;
   }
-  if (CacheLine* const there = cache_.find(spot); there != nullptr && there->dirty != 0) cache_.write_back(*there);
+  cache_.write_back(spot);
   if (!random.chance(freedom.keep_stale)) cache_.flush(spot);
-  copy_whole(result, reinterpret_cast<const void*>(spot.address), bytes);
+  return memory;
 }
 
-void DeviceLevel::store(const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,
-                        const u8* data) {
-  if (!shared_) return copy_whole(reinterpret_cast<void*>(spot.address), data, bytes);
+void DeviceLevel::store(const Spot& spot, const LineData& data, ByteMask mask, CachePolicy policy,
+                        const Freedom& freedom, Random& random) {
+  if (!shared_) return copy_masked(memory_of(spot), data.bytes, mask);
   const std::lock_guard lock(mutex_);
   if (policy.scope < Scope::kSystem) {
-    CacheLine& there = cache_.write(spot, data, bytes);
-    if (random.chance(freedom.evict_dirty)) cache_.write_back(there);
+    cache_.write(spot, data, mask);
+    if (random.chance(freedom.evict_dirty)) cache_.write_back(spot);
     return;
   }
-  cache_.overwrite(spot, data, bytes);
-  copy_whole(reinterpret_cast<void*>(spot.address), data, bytes);
+  cache_.overwrite(spot, data, mask);
+  copy_masked(memory_of(spot), data.bytes, mask);
 }
 
 void DeviceLevel::pass_to_memory(const Spot& spot) {

@@ -23,11 +23,15 @@ class DeviceLevel {
   /// A whole line, afresh from memory if `refetch`.
   void read_line(const Spot& spot, bool refetch, u8* result);
   /// The bytes of a line that `mask` names.
-  void write_line(const Spot& spot, const u8* data, ByteMask mask);
+  void write_line(const Spot& spot, const LineData& data, ByteMask mask);
 
-  // Accesses that pass the L2s: at most 16 bytes inside one line.
-  void load(const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random, u8* result);
-  void store(const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random, const u8* data);
+  // Accesses that pass the L2s.
+  /// The line: in memory, or a copy of it in `buffer`.
+  [[nodiscard]] const u8* load(const Spot& spot, CachePolicy policy, const Freedom& freedom, Random& random,
+                               LineData& buffer);
+  /// The bytes of the line that `mask` names.
+  void store(const Spot& spot, const LineData& data, ByteMask mask, CachePolicy policy, const Freedom& freedom,
+             Random& random);
   /// Makes memory the only place of a line as far as this level is concerned.
   void pass_to_memory(const Spot& spot);
 

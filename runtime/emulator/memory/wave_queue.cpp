@@ -98,12 +98,13 @@ void WaveQueue::fetch(MemoryRequest& request) {
   if (cached && is_sweep(request)) return fetch_sweep(request);
   u64 latest = 0;  // neighbouring lanes mostly share a line, which is looked up once
   const u8* line = nullptr;
+  LineData buffer;
   for_each_piece(request, request.data, [&](u64 address, u32 bytes, u8* data) {
     if (line == nullptr || line_of(address) != latest) {
       const Spot spot = spot_at(address);
       if (spot.address == 0) return;
-      if (!cached) return xcd_.load_past(place_.cu, spot, bytes, request.policy, freedom_, random, data);
-      line = xcd_.vector_line(place_.cu, spot, freedom_, random);
+      line = cached ? xcd_.vector_line(place_.cu, spot, freedom_, random)
+                    : xcd_.line_past(place_.cu, spot, request.policy, freedom_, random, buffer);
       latest = spot.line();
     }
     copy_whole(data, line + address % kLineBytes, bytes);
@@ -112,6 +113,8 @@ void WaveQueue::fetch(MemoryRequest& request) {
 
 void WaveQueue::fetch_sweep(MemoryRequest& request) {
   u64 address = request.addresses[0];
+  const Spot first = spot_at(address);
+  for (u32 line = 0; line < kLanes * kLaneSlot / kLineBytes; ++line) xcd_.prefetch(place_.cu, first.lines_on(line));
   for (u32 at = 0; at < kLanes * kLaneSlot;) {
     const u32 bytes = std::min(static_cast<u32>(kLineBytes - address % kLineBytes), kLanes * kLaneSlot - at);
     const Spot spot = spot_at(address);
@@ -125,10 +128,23 @@ void WaveQueue::fetch_sweep(MemoryRequest& request) {
 
 void WaveQueue::store(const MemoryRequest& request) {
   const std::lock_guard lock(xcd_.mutex);
+  Spot spot;
+  LineData line;  // of neighbouring lanes, as far as mask says
+  ByteMask mask = 0;
+  const auto pass_on = [&] {
+    if (mask != 0) xcd_.store(place_.cu, spot, line, mask, request.policy, freedom_, random);
+    mask = 0;
+  };
   for_each_piece(request, request.data, [&](u64 address, u32 bytes, const u8* data) {
-    const Spot spot = spot_at(address);
-    if (spot.address != 0) xcd_.store(place_.cu, spot, bytes, request.policy, freedom_, random, data);
+    if (mask == 0 || line_of(address) != spot.line()) {
+      pass_on();
+      spot = spot_at(address);
+      if (spot.address == 0) return;
+    }
+    std::memcpy(line.bytes + address % kLineBytes, data, bytes);
+    mask |= byte_mask(address, bytes);
   });
+  pass_on();
   ++wave_.worker->memory_writes;
 }
 
