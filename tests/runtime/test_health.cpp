@@ -67,6 +67,15 @@ TEST_CASE("A wait that gave up is told in words until the record is cleared") {
   CHECK(poll_health(kernel, memory.values()) == std::nullopt);
 }
 
+TEST_CASE("Health words that were never zeroed are told apart from records, in one line") {
+  const FakeDevice fake;
+  const Memory memory(fake);
+  constexpr std::size_t kWords = kernels::health_bytes(kWorkgroups) / sizeof(std::uint32_t);
+  for (std::size_t i = 0; i < kWords; ++i) memory.word(i) = 0xFFFFFFFF;
+  CHECK(poll_health(guarded_kernel(fake), memory.values()) ==
+        "3 of 3 health records hold what no kernel leaves there (word 0 is 0xffffffff): were they zeroed?");
+}
+
 TEST_CASE("A build with unbounded waits has no record to read or clear") {
   const FakeDevice fake;
   const Memory memory(fake);

@@ -163,7 +163,8 @@ TEST_CASE("health words of an earlier launch that failed are told and refused") 
   words[0] = 1;
   words[8 * 4] = 1;  // workgroup 3
   words[8 * 4 + 1] = region_id("qkv");
-  check_refused(a_case, "tensor scratch: its health words tell of an earlier launch that failed");
+  words[8 * 4 + 5] = 3;
+  check_refused(a_case, "tensor scratch: its health words are not 0: zero the whole of it");
   check_refused(a_case, "qkv");
   a_case.key.bounded = false;
   CHECK_NOTHROW(a_case.check());

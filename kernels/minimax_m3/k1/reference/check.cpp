@@ -228,7 +228,8 @@ void check_health(const K1Key& key, const Tensors& tensors) {
                          .subspan(kScratchHealth / 4, static_cast<std::size_t>(health_bytes(kWorkgroups) / 4));
   if (std::ranges::all_of(words, [](std::uint32_t word) { return word == 0; })) return;
   const auto story = explain_health(words, kWorkgroups, kWaitRegions);
-  refuse("scratch", "its health words tell of an earlier launch that failed: zero the whole of it before the next{}{}",
+  refuse("scratch",
+         "its health words are not 0: zero the whole of it before the first launch and after one that failed{}{}",
          story ? "; " : "", story.value_or(""));
 }
 
