@@ -30,11 +30,14 @@ struct Option {
   std::string_view possible;
   /// Reads a value of this option into the settings, or refuses it.
   void (*read)(Settings& settings, const Option& option, std::string_view value);
+  bool by_name = false;  ///< the value comes from a call, not from the environment
+
+  [[nodiscard]] std::string_view given_as() const { return by_name ? name : variable; }
 };
 
 [[noreturn]] void refuse(const Option& option, std::string_view value) {
   throw Failure(FailureKind::kNotInitialized,
-                fmt::format("{}={}: not understood, use {}", option.variable, value, option.possible));
+                fmt::format("{}={}: not understood, use {}", option.given_as(), value, option.possible));
 }
 
 std::optional<u64> number_of(std::string_view value) {
@@ -69,7 +72,7 @@ HostIsa parse_host_isa(const Option& option, std::string_view value) {
   const HostIsa isa = choose<HostIsa>(option, value, {{"avx2", HostIsa::kX86V3}, {"avx512", HostIsa::kX86V4}});
   if (!host_has(isa))
     throw Failure(FailureKind::kNotInitialized,
-                  fmt::format("{}={}: this processor does not have it", option.variable, value));
+                  fmt::format("{}={}: this processor does not have it", option.given_as(), value));
   return isa;
 }
 
@@ -174,8 +177,18 @@ bool Settings::stalls(u32 device, u64 workgroup) const {
   });
 }
 
+void check_together(const Settings& settings) {
+  for (const auto& [device, number] : settings.stalled) {
+    if (device.value_or(0) < settings.devices) continue;
+    throw Failure(FailureKind::kNotInitialized,
+                  fmt::format("{} names workgroup {} of device {}, but {} is {}", name(Id::kEmulatorStall), number,
+                              *device, name(Id::kEmulatorDevices), settings.devices));
+  }
+}
+
 void apply_setting(Settings& settings, std::string_view name, std::string_view value) {
-  for (const Option& option : kOptions) {
+  for (Option option : kOptions) {
+    option.by_name = true;
     if (option.name == name) return option.read(settings, option, value);
   }
   throw Failure(FailureKind::kInvalidValue,

@@ -44,7 +44,10 @@ struct Settings {
 [[nodiscard]] Settings settings_from_environment();
 
 /// One option by name ("chip", "devices", "threads", "matrix", "memory", "checks", "seed", "alignment",
-/// "host_isa", "stall", "limit"); the same errors.
+/// "host_isa", "stall", "limit"); the same errors, with that name in the place of the variable's.
 void apply_setting(Settings& settings, std::string_view name, std::string_view value);
+
+/// Refuses what each option allows, but not all of them together. Throws Failure (kNotInitialized).
+void check_together(const Settings& settings);
 
 }  // namespace monojit::emulator

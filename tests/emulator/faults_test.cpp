@@ -273,18 +273,27 @@ TEST_CASE("files that are no code object for this chip are refused") {
 TEST_CASE("settings that are not understood are named") {
   Settings settings;
   CHECK_THROWS_MATCHES(apply_setting(settings, "chip", "gfx1100"), Failure,
-                       MessageMatches(ContainsSubstring("MONOJIT_EMULATOR_CHIP=gfx1100")));
+                       MessageMatches(ContainsSubstring("chip=gfx1100: not understood")));
   CHECK_THROWS_MATCHES(apply_setting(settings, "threads", "0"), Failure,
                        MessageMatches(ContainsSubstring("use 1..256")));
   CHECK_THROWS_MATCHES(apply_setting(settings, "matrix", "fast"), Failure,
                        MessageMatches(ContainsSubstring("cdna3, fma-chain or exact")));
-  CHECK_THROWS_MATCHES(apply_setting(settings, "seed", "-1"), Failure, MessageMatches(ContainsSubstring("unsigned")));
+  CHECK_THROWS_MATCHES(apply_setting(settings, "seed", "-1"), Failure,
+                       MessageMatches(ContainsSubstring("seed=-1: not understood, use an unsigned 64-bit number")));
   for (const std::string stalled : {"3,", "3,x", "1:", ":3", "16:3"}) {
     CHECK_THROWS_MATCHES(apply_setting(settings, "stall", stalled), Failure,
-                         MessageMatches(ContainsSubstring("MONOJIT_EMULATOR_STALL=" + stalled + ": not understood")));
+                         MessageMatches(ContainsSubstring("stall=" + stalled + ": not understood")));
   }
   CHECK_THROWS_MATCHES(apply_setting(settings, "speed", "1"), Failure,
                        MessageMatches(ContainsSubstring("does not exist")));
+}
+
+TEST_CASE("a value from the environment is named with its variable") {
+  constexpr const char* kSeed = "MONOJIT_EMULATOR_SEED";
+  REQUIRE(setenv(kSeed, "-1", 1) == 0);
+  CHECK_THROWS_MATCHES(settings_from_environment(), Failure,
+                       MessageMatches(ContainsSubstring("MONOJIT_EMULATOR_SEED=-1: not understood")));
+  REQUIRE(unsetenv(kSeed) == 0);
 }
 
 TEST_CASE("variables that are nearly settings of the emulator are refused") {

@@ -3,6 +3,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include "runtime/emulator/schedule/report.h"
 #include "tests/emulator/devices.h"
 
 namespace monojit::emulator::test {
@@ -94,6 +95,22 @@ TEST_CASE("a workgroup is stalled on the device that is named, and on no other")
   const HandOff hangs(settings, 1);
   REQUIRE(hangs.grid->failure());
   CHECK(hangs.results[1] == kTimeOut);
+}
+
+TEST_CASE("a stalled workgroup of a device that is not there is refused, and one that a launch lacks is told") {
+  Settings settings;
+  apply_setting(settings, "stall", "1:3");
+  CHECK_THROWS_MATCHES(check_together(settings), Failure,
+                       MessageMatches(ContainsSubstring("MONOJIT_EMULATOR_STALL names workgroup 3 of device 1") &&
+                                      ContainsSubstring("MONOJIT_EMULATOR_DEVICES is 1")));
+  settings.devices = 2;
+  CHECK_NOTHROW(check_together(settings));
+  apply_setting(settings, "stall", "2,256,1:300,0:400");
+  const HandOff run({.devices = 2});
+  CHECK(describe_missing_stalled(run.grid->request(), settings) ==
+        "MONOJIT_EMULATOR_STALL names workgroup 256, 400; a launch of hand_off on device 0 has 0..2 only");
+  apply_setting(settings, "stall", "2,1:300");
+  CHECK(describe_missing_stalled(run.grid->request(), settings).empty());
 }
 
 TEST_CASE("the list of stalled workgroups is read as it is written, and a wrong one is refused") {

@@ -355,6 +355,7 @@ def test_an_expected_array_of_another_shape_is_refused_before_anything_runs(emul
     (["--grid", "0"], "--grid: '0'"), (["--grid", "-1"], "--grid"), (["--grid", "1,2,3,4"], "'1,2,3,4'"), (["--grid", "x"], "'x'"),
     (["--grid", "1,"], "'1,'"), (["--grid", "4294967296"], "4294967296"), (["--grid", "4294967295"], "2^32"),
     (["--block", "2048"], "2048 work-items"), (["--block", "64,64,64"], "work-items"), (["--lds", "1000000"], "LDS"),
+    (["--lds", "-1"], "--lds: '-1' is no decimal number of 0 to 4294967295"), (["--seed", "-1"], "--seed=-1: not understood, use an unsigned 64-bit number"),
     (["--repeat", "0"], "[1 - 4294967295]"), (["--cooperative", "--grid", "100000"], "cooperative"),
     (["--seed", "many"], "many"), (["--matrix", "magic"], "magic"), (["--memory", "holographic"], "use coherent or weak"), (["--threads", "0"], "0"), (["--limit", "soon"], "use seconds"),
     (["--trace", "/nonexistent/trace.json"], "/nonexistent/trace.json"), (["--profile", "/nonexistent/p.txt"], "/nonexistent/p.txt"),

@@ -37,6 +37,17 @@ def test_an_emulator_that_can_not_be_set_up_so_is_refused_with_what_is_possible(
     assert "hipInit" not in outcome.err
 
 
+def test_a_stalled_workgroup_of_a_device_that_is_not_there_is_refused(monojit):
+    outcome = monojit("run", KEY, "--device", "emulator", MONOJIT_EMULATOR_STALL="1:3")
+    assert refused(outcome, "MONOJIT_EMULATOR_STALL names workgroup 3 of device 1, but MONOJIT_EMULATOR_DEVICES is 1")
+
+
+def test_a_stalled_workgroup_that_a_kernel_does_not_have_is_told_once(monojit):
+    outcome = monojit.run("--repeat", "2", MONOJIT_EMULATOR_STALL="100000")
+    assert outcome.code == 0
+    assert outcome.err.count("MONOJIT_EMULATOR_STALL names workgroup 100000; a launch of ") == 1
+
+
 def test_empty_variables_of_the_emulator_are_as_good_as_none(monojit):
     names = ["CHIP", "THREADS", "MATRIX", "SEED", "HOST_ISA"]
     outcome = monojit.run(**{f"MONOJIT_EMULATOR_{name}": "" for name in names})

@@ -21,6 +21,7 @@ struct Options {
   std::string block;
   std::string arguments;
   std::string trace;
+  std::string dynamic_lds = "0";
   bool list = false;
   bool json = false;
   // Of the emulator; empty: as its environment says.
@@ -57,6 +58,8 @@ void emulate(Options& options) {
   if (options.list) return list(options);
   options.emulate.arguments = options.arguments;
   options.emulate.trace = options.trace;
+  options.emulate.dynamic_lds =
+      static_cast<std::uint32_t>(decimal("--lds", options.dynamic_lds, 0, std::numeric_limits<std::uint32_t>::max()));
   options.emulate.grid = sizes(options.grid, "--grid");
   if (!options.block.empty()) options.emulate.block = sizes(options.block, "--block");
   const auto setting = [&](const char* name, const std::string& value) {
@@ -90,7 +93,7 @@ void add_launch_options(CLI::App& command, Options& options) {
       .add_option("--args", options.arguments,
                   "JSON file with the arguments, - for standard input (see docs/emulate.md)")
       ->check(not_empty());
-  command.add_option("--lds", options.emulate.dynamic_lds, "bytes of dynamic LDS");
+  command.add_option("--lds", options.dynamic_lds, "bytes of dynamic LDS")->capture_default_str();
   command.add_flag("--cooperative", options.emulate.cooperative, "launch only if all workgroups are resident at once");
   command.add_option("--repeat", options.emulate.repeat, "launches, one after the other, on the same buffers")
       ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max()))

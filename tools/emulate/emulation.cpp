@@ -209,7 +209,13 @@ void collect(const ArgumentFile& file, std::vector<LoadedBuffer>& buffers, Emula
 runtime::Device start_emulator(const EmulateOptions& options, const std::string& arch) {
   const auto table = HipTable::open(runtime::Provider::kEmulator);
   runtime::set_emulator_option(*table, "chip", arch);
-  for (const auto& [name, value] : options.settings) runtime::set_emulator_option(*table, name, value);
+  for (const auto& [name, value] : options.settings) {
+    try {
+      runtime::set_emulator_option(*table, name, value);
+    } catch (const UserError& error) {  // "seed=-1: ..."
+      throw UserError(std::string("--") + error.what());
+    }
+  }
   return runtime::Device::at(table, 0);
 }
 

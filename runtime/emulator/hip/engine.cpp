@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+
+#include <fmt/format.h>
 
 #include "runtime/emulator/hip/errors.h"
 #include "runtime/emulator/hip/host_activity.h"
+#include "runtime/emulator/schedule/report.h"
 
 namespace monojit::emulator {
 namespace {
@@ -35,7 +39,8 @@ void add(LaunchReport& sum, const LaunchReport& report) {
 
 }  // namespace
 
-Engine::Engine(const Settings& settings, Allocations& allocations) : scheduler_(settings, allocations) {
+Engine::Engine(const Settings& settings, Allocations& allocations)
+    : settings_(settings), scheduler_(settings, allocations) {
   scheduler_.set_outside(this);
   thread_ = std::thread([this] { serve(); });
 }
@@ -132,6 +137,7 @@ void Engine::start_launch(Lock& lock, const WorkPtr& work) {
   std::shared_ptr<Grid> grid;
   lock.unlock();
   try {
+    warn_of_missing_stalled(std::get<LaunchRequest>(work->operation.work));
     grid = scheduler_.start(std::get<LaunchRequest>(work->operation.work));
   } catch (const Failure& thrown) {
     failure = thrown;
@@ -143,6 +149,12 @@ void Engine::start_launch(Lock& lock, const WorkPtr& work) {
   }
   note_failure(work->operation.device, *failure);
   finish(work);
+}
+
+/// A number that no workgroup has would leave the test of a hang undone; but other launches may have it.
+void Engine::warn_of_missing_stalled(const LaunchRequest& request) {
+  const std::string text = describe_missing_stalled(request, settings_);
+  if (!text.empty() && warnings_.insert(text).second) fmt::print(stderr, "monojit: {}\n", text);
 }
 
 void Engine::end_launch(const std::shared_ptr<Grid>& grid) {

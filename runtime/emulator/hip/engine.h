@@ -84,6 +84,7 @@ class Engine : private OutsideWorld {
   void begin(Lock& lock, const WorkPtr& work);
   void run_closure(Lock& lock, const WorkPtr& work, const std::function<void()>& body);
   void start_launch(Lock& lock, const WorkPtr& work);
+  void warn_of_missing_stalled(const LaunchRequest& request);
   void end_launch(const std::shared_ptr<Grid>& grid);
   void begin_ready(Lock& lock);
   void run_round(Lock& lock);
@@ -106,6 +107,8 @@ class Engine : private OutsideWorld {
   void throw_failure(u32 device);
   [[nodiscard]] bool dropped(const QueuedWork& work) const;
 
+  const Settings& settings_;
+  std::set<std::string> warnings_;  ///< the engine's thread's own; each is said once
   std::mutex mutex_;
   std::condition_variable wakes_;       ///< the engine's thread
   std::condition_variable host_wakes_;  ///< the threads of host calls

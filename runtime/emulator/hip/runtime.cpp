@@ -37,6 +37,7 @@ Runtime& Runtime::get() {
   const std::lock_guard lock(state.mutex);
   if (state.runtime == nullptr) {
     if (!state.settings) state.settings = settings_from_environment();
+    check_together(*state.settings);
     try {
       state.runtime.reset(new Runtime(*state.settings));
       // Static objects of other libraries go away while the process ends; no kernel may run by then.
@@ -60,6 +61,7 @@ void Runtime::set_option(std::string_view name, std::string_view value) {
       throw Failure(FailureKind::kInvalidValue,
                     fmt::format("emulator option {}: too late, the device is in use", name));
     }
+    check_together(next);
     state.runtime->engine_.while_paused([&] { state.runtime->settings_ = next; });
   }
   state.settings = next;

@@ -107,6 +107,17 @@ std::string describe_fault(const LaunchContext& launch, const Workgroup& group, 
                      launch.program->describe(fault.op()));
 }
 
+std::string describe_missing_stalled(const LaunchRequest& request, const Settings& settings) {
+  std::string numbers;
+  for (const auto& [device, number] : settings.stalled) {
+    if (device.value_or(request.device) != request.device || number < request.workgroups()) continue;
+    numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", number);
+  }
+  if (numbers.empty()) return numbers;
+  return fmt::format("MONOJIT_EMULATOR_STALL names workgroup {}; a launch of {} on device {} has 0..{} only", numbers,
+                     request.kernel->name, request.device, request.workgroups() - 1);
+}
+
 std::string describe_waiting(std::span<const Grid* const> grids, std::span<const Visit> visits,
                              const Settings& settings, const AllocationList& memory) {
   std::vector<Visit> ordered(visits.begin(), visits.end());  // a seed has shuffled them

@@ -17,4 +17,7 @@ namespace monojit::emulator {
 [[nodiscard]] std::string describe_waiting(std::span<const Grid* const> grids, std::span<const Visit> visits,
                                            const Settings& settings, const AllocationList& memory);
 
+/// Which of the workgroups that the settings stall a launch does not have; empty if it has all.
+[[nodiscard]] std::string describe_missing_stalled(const LaunchRequest& request, const Settings& settings);
+
 }  // namespace monojit::emulator
