@@ -30,11 +30,6 @@ class Shared {
   [[nodiscard]] const T* operator->() const { return &node_->value; }
   /// Whether both are the same object, or null.
   [[nodiscard]] bool is(const Shared& other) const { return node_ == other.node_; }
-  /// Both hold equal values: they become one object, the older of the two. Values do not change by it.
-  void merge(const Shared& equal) const {
-    if (node_->serial < equal.node_->serial) return equal.merge(*this);
-    Shared(equal).swap(*this);
-  }
   /// Another one for each value that an object has had, of all that there ever were; 0 for null.
   [[nodiscard]] u64 serial() const { return node_ == nullptr ? 0 : node_->serial; }
 
@@ -57,9 +52,7 @@ class Shared {
     T value{};
   };
   static inline std::atomic<u64> last_serial = 0;
-  void swap(const Shared& other) const { std::swap(node_, other.node_); }
-
-  mutable Node* node_ = nullptr;
+  Node* node_ = nullptr;
 };
 
 }  // namespace monojit::emulator

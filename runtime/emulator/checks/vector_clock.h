@@ -18,7 +18,7 @@ struct ClockPlace {
 
 /// A time for each wave, at first 0. There are as many clocks as waves and words that hand something over, so they are
 /// trees whose parts are shared: what spreads from one wave to thousands exists once. Parts are compared before they
-/// are joined: the one that knows more takes the place of the other, and equal ones become one.
+/// are joined: the one that knows more takes the place of the other.
 class VectorClock {
  public:
   static constexpr u32 kMostWaves = 16;  ///< of a workgroup
@@ -69,7 +69,6 @@ class VectorClock {
     bool after = false;
 
     [[nodiscard]] bool apart() const { return before && after; }
-    [[nodiscard]] bool equal() const { return !before && !after; }
   };
 
   static Order compare_parts(const std::array<u32, kMostWaves>& one, const std::array<u32, kMostWaves>& other) {
@@ -90,14 +89,11 @@ class VectorClock {
     }
     return order;
   }
-  /// Parts that turn out to be equal become one object, which is quick to compare the next time.
   template <class Parts>
   static Order compare(const Shared<Parts>& one, const Shared<Parts>& other) {
     if (one.is(other)) return {};
     if (!one || !other) return {.before = !one, .after = !other};
-    const Order order = compare_parts(*one, *other);
-    if (order.equal()) one.merge(other);
-    return order;
+    return compare_parts(*one, *other);
   }
 
   static void join_parts(std::array<u32, kMostWaves>& one, const std::array<u32, kMostWaves>& other) {
@@ -113,7 +109,7 @@ class VectorClock {
     const Order order = compare(one, other);
     if (order.apart()) {
       join_parts(one.own(), *other);
-    } else if (order.before) {
+    } else if (!order.after) {  // equal ones become one, too: quick to compare from then on
       one = other;
     }
   }
