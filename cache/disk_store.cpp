@@ -129,7 +129,7 @@ Inventory DiskStore::inventory() const {
   return inventory;
 }
 
-std::vector<StoredEntry> DiskStore::list() const { return list_entries(folder_, inventory()); }
+std::vector<StoredEntry> DiskStore::list(Look look) const { return list_entries(folder_, inventory(), look); }
 
 bool DiskStore::remove(const Digest& digest) {
   const auto file = file_of(digest);

@@ -51,8 +51,11 @@ class DiskStore {
   FileLock lock(const Key& key, FileLock::Wait wait) const;
   std::filesystem::path lock_file(const Key& key) const;
 
+  /// The entry files, none of them opened.
+  Inventory inventory() const;
+
   /// Every entry file, damaged ones too, in the order of their names.
-  std::vector<StoredEntry> list() const;
+  std::vector<StoredEntry> list(Look look = Look::kWhole) const;
 
   /// Whether there was such a file and it is gone.
   bool remove(const Digest& digest);
@@ -74,7 +77,6 @@ class DiskStore {
   void warn_of_file(const std::filesystem::path& file, const std::string& what) const;
   void sweep_once();
   void sweep();
-  Inventory inventory() const;
 
   std::filesystem::path folder_;
   const Warnings& warnings_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -32,29 +33,32 @@ void write_head(ByteWriter& writer, const Key& key, std::uint64_t size) {
   write_key(writer, key);
 }
 
-std::optional<EntryError> header_fault(std::span<const std::byte> file) {
-  const std::size_t compared = std::min(file.size(), kMagic.size());
-  if (!std::ranges::equal(file.first(compared), std::span(kMagic).first(compared))) {
+/// `head` may be the whole file.
+std::optional<EntryError> header_fault(std::span<const std::byte> head, std::uint64_t file_bytes) {
+  const std::size_t compared = std::min(head.size(), kMagic.size());
+  if (!std::ranges::equal(head.first(compared), std::span(kMagic).first(compared))) {
     return EntryError{EntryFault::kWrongMagic, "is not a cache entry (wrong first bytes)"};
   }
-  if (file.size() < kHeaderBytes) {
-    return EntryError{EntryFault::kTruncated, fmt::format("is truncated: {} bytes, less than a header", file.size())};
+  if (head.size() < kHeaderBytes) {
+    return EntryError{EntryFault::kTruncated, fmt::format("is truncated: {} bytes, less than a header", head.size())};
   }
-  ByteReader reader(file.subspan(kMagic.size()));
+  ByteReader reader(head.subspan(kMagic.size()));
   const std::uint32_t version = reader.u32();
   if (version != kEntryVersion) {
     return EntryError{EntryFault::kWrongVersion,
                       fmt::format("has format version {}, this release reads version {}", version, kEntryVersion)};
   }
   const std::uint64_t size = reader.u64();
-  if (file.size() < size) {
-    return EntryError{EntryFault::kTruncated, fmt::format("is truncated: {} of {} bytes", file.size(), size)};
+  if (file_bytes < size) {
+    return EntryError{EntryFault::kTruncated, fmt::format("is truncated: {} of {} bytes", file_bytes, size)};
   }
-  if (file.size() > size) {
-    return EntryError{EntryFault::kTrailing, fmt::format("has {} bytes after its end", file.size() - size)};
+  if (file_bytes > size) {
+    return EntryError{EntryFault::kTrailing, fmt::format("has {} bytes after its end", file_bytes - size)};
   }
   return std::nullopt;
 }
+
+EntryError malformed() { return {EntryFault::kMalformed, "is malformed: the lengths of its parts do not add up"}; }
 
 }  // namespace
 
@@ -64,11 +68,16 @@ std::vector<std::byte> entry_head(const Key& key, std::uint64_t size) {
   return writer.take();
 }
 
-std::optional<Key> peek_key(std::span<const std::byte> head) {
-  if (head.size() < kHeaderBytes) return std::nullopt;
+DecodedHead decode_head(std::span<const std::byte> head, std::uint64_t file_bytes) {
+  if (auto fault = header_fault(head, file_bytes)) return *std::move(fault);
   ByteReader reader(head.subspan(kHeaderBytes));
-  Key key = read_key(reader);
-  return reader.failed() ? std::nullopt : std::optional(std::move(key));
+  EntryHead found;
+  found.key = read_key(reader);
+  const std::uint64_t metadata = reader.u64();
+  const std::uint64_t others = head.size() - reader.remaining() + sizeof(std::uint64_t) + sizeof(Digest);
+  if (reader.failed() || file_bytes < others || file_bytes - others < metadata) return malformed();
+  found.code_bytes = file_bytes - others - metadata;
+  return found;
 }
 
 std::vector<std::byte> encode(const Entry& entry) {
@@ -83,7 +92,7 @@ std::vector<std::byte> encode(const Entry& entry) {
 }
 
 DecodedEntry decode(std::span<const std::byte> file) {
-  if (auto fault = header_fault(file)) return *std::move(fault);
+  if (auto fault = header_fault(file, file.size())) return *std::move(fault);
   if (file.size() < kSmallestEntry) {
     return EntryError{EntryFault::kMalformed, "is malformed: too short to hold a checksum"};
   }
@@ -96,9 +105,7 @@ DecodedEntry decode(std::span<const std::byte> file) {
   entry.key = read_key(reader);
   entry.metadata = reader.text();
   const auto code_object = reader.blob();
-  if (reader.failed() || reader.remaining() != 0) {
-    return EntryError{EntryFault::kMalformed, "is malformed: the lengths of its parts do not add up"};
-  }
+  if (reader.failed() || reader.remaining() != 0) return malformed();
   entry.code_object.assign(code_object.data(), code_object.data() + code_object.size());
   return entry;
 }

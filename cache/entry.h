@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -12,21 +11,7 @@
 
 namespace monojit::cache {
 
-// The file of one compiled kernel. Numbers are little-endian, nothing is aligned, nothing may follow the checksum.
-//
-//   entry       = magic version size key metadata code-object checksum
-//   magic       = 89 'M' 'O' 'N' 'O' 0D 0A 1A     ; as PNG's: a transfer that alters line ends or the high bit shows at
-//   once version     = u32                             ; kEntryVersion size        = u64                             ;
-//   bytes of the whole file key         = family text bytes target options generator toolchain       ; cache/key.h,
-//   each a blob metadata    = blob                            ; JSON text, opaque here code-object = blob ; an ELF file
-//   checksum    = 32 bytes                        ; BLAKE3 of every byte before it
-//   blob        = u64 length, then as many bytes
-//
-// magic, version and size keep their places in every version. The digest of the key gives the file its name; its prefix
-// changes with the version, so releases of different versions share a folder and never a file.
-//
-// Versions
-//   1  the first
+// The file of one compiled kernel. docs/cache-format.md has its layout, and how versions differ.
 
 inline constexpr std::uint32_t kEntryVersion = 1;
 /// No file larger than this is an entry. 1 GiB; the largest code objects are a few MB.
@@ -62,8 +47,19 @@ using DecodedEntry = std::variant<Entry, EntryError>;
 /// What the file of any entry of `key` with `size` bytes begins with.
 std::vector<std::byte> entry_head(const Key& key, std::uint64_t size);
 
-/// The key in the first bytes of an entry's file, as far as they reach: nothing else is looked at, nor verified.
-std::optional<Key> peek_key(std::span<const std::byte> head);
+/// As many of the first bytes of a file as decode_head() wants.
+inline constexpr std::uint64_t kHeadBytes = 4096;
+
+/// What the first bytes of an entry's file tell.
+struct EntryHead {
+  Key key;
+  std::uint64_t code_bytes = 0;  ///< of the code object
+};
+using DecodedHead = std::variant<EntryHead, EntryError>;
+
+/// Any bytes are fine: the first ones of a file of `file_bytes`. The rest is not looked at, so damage there is not
+/// seen.
+[[nodiscard]] DecodedHead decode_head(std::span<const std::byte> head, std::uint64_t file_bytes);
 
 /// The same bytes for equal entries, in every build of every release with this version.
 std::vector<std::byte> encode(const Entry& entry);

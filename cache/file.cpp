@@ -48,14 +48,14 @@ FileBytes failed_read(int error, std::string refusal = {}) {
 }
 
 /// Opened as an entry has to be: a regular file, no link, no pipe.
-FileBytes open_regular(const std::filesystem::path& file, Descriptor& descriptor, std::uint64_t& size) {
+FileBytes open_regular(const std::filesystem::path& file, Descriptor& descriptor) {
   descriptor = open_file(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (!descriptor.valid()) return failed_read(errno, errno == ELOOP ? "is a symbolic link" : "");
   struct stat status{};
   if (::fstat(descriptor.get(), &status) != 0) return failed_read(errno);
   if (!S_ISREG(status.st_mode)) return failed_read(EINVAL, "is not a regular file");
-  size = static_cast<std::uint64_t>(status.st_size);
   FileBytes opened;
+  opened.file_bytes = static_cast<std::uint64_t>(status.st_size);
   opened.modified = status.st_mtime;
   return opened;
 }
@@ -105,22 +105,26 @@ Modes Modes::with_umask(unsigned mask) {
   return {.folder = (kPermissions & ~mask) | owner.folder, .file = (kFiles & ~mask) | owner.file};
 }
 
+std::string FileBytes::problem() const {
+  return error == 0 || !refusal.empty() ? refusal : fmt::format("can't be read ({})", error_text(error));
+}
+
 FileBytes read_file(const std::filesystem::path& file, std::uint64_t max_bytes, Touch touch) {
   Descriptor descriptor;
-  std::uint64_t size = 0;
-  FileBytes result = open_regular(file, descriptor, size);
+  FileBytes result = open_regular(file, descriptor);
   if (result.error != 0) return result;
-  if (size > max_bytes) return failed_read(EFBIG, fmt::format("has {} bytes, more than any entry", size));
-  read_into(result, descriptor.get(), size);
+  if (result.file_bytes > max_bytes) {
+    return failed_read(EFBIG, fmt::format("has {} bytes, more than any entry", result.file_bytes));
+  }
+  read_into(result, descriptor.get(), result.file_bytes);
   if (touch == Touch::kUsed && result.error == 0) record_use(descriptor.get(), result.modified);
   return result;
 }
 
 FileBytes read_head(const std::filesystem::path& file, std::uint64_t bytes) {
   Descriptor descriptor;
-  std::uint64_t size = 0;
-  FileBytes result = open_regular(file, descriptor, size);
-  if (result.error == 0) read_into(result, descriptor.get(), std::min(size, bytes));
+  FileBytes result = open_regular(file, descriptor);
+  if (result.error == 0) read_into(result, descriptor.get(), std::min(result.file_bytes, bytes));
   return result;
 }
 

@@ -45,7 +45,11 @@ struct FileBytes {
   int error = 0;        ///< errno, ENOENT when there is no such file
   std::string refusal;  ///< not empty: it exists, but is not a regular file of at most the allowed size
   std::vector<std::byte> bytes;
-  std::int64_t modified = 0;  ///< seconds since 1970
+  std::uint64_t file_bytes = 0;  ///< of the whole file
+  std::int64_t modified = 0;     ///< seconds since 1970
+
+  /// Why there are none, to go behind the file's name; empty: there are.
+  std::string problem() const;
 };
 
 /// What read_file() does with the time of a file that it reads.

@@ -46,25 +46,53 @@ void add_shard(const std::filesystem::path& path, std::string_view shard, std::v
   }
 }
 
-void fill(StoredEntry& stored) {
-  const FileBytes read = read_file(stored.file, kMaxEntryBytes);
-  if (read.error != 0) {
-    stored.problem = read.refusal.empty() ? fmt::format("can't be read ({})", error_text(read.error)) : read.refusal;
+void set_key(StoredEntry& stored, Key key) {
+  if (key.digest() != stored.digest) {
+    stored.problem = fmt::format("has the wrong name for its key, {}", describe(key));
+  } else {
+    stored.key = std::move(key);
+  }
+}
+
+void look_at_head(StoredEntry& stored) {
+  const FileBytes read = read_head(stored.file, kHeadBytes);
+  stored.problem = read.problem();
+  if (!stored.problem.empty()) return;
+  DecodedHead decoded = decode_head(read.bytes, read.file_bytes);
+  if (const auto* error = std::get_if<EntryError>(&decoded)) {
+    stored.problem = error->text;
     return;
   }
+  auto& head = std::get<EntryHead>(decoded);
+  set_key(stored, std::move(head.key));
+  if (stored.problem.empty()) stored.code_bytes = head.code_bytes;
+}
+
+void look_at_whole(StoredEntry& stored) {
+  const FileBytes read = read_file(stored.file, kMaxEntryBytes);
+  stored.problem = read.problem();
+  if (!stored.problem.empty()) return;
   DecodedEntry decoded = decode(read.bytes);
   if (const auto* error = std::get_if<EntryError>(&decoded)) {
     stored.problem = error->text;
     return;
   }
   auto& entry = std::get<Entry>(decoded);
-  if (entry.key.digest() != stored.digest) {
-    stored.problem = fmt::format("has the wrong name for its key, {}", describe(entry.key));
-    return;
-  }
-  stored.key = std::move(entry.key);
+  set_key(stored, std::move(entry.key));
+  if (!stored.problem.empty()) return;
   stored.metadata = std::move(entry.metadata);
   stored.code_bytes = entry.code_object.size();
+}
+
+/// An entry of which only its file is known.
+StoredEntry unread(const std::filesystem::path& folder, const EntryFile& file) {
+  return {.digest = file.digest,
+          .file = folder / kEntriesFolder / entry_name(file.digest),
+          .file_bytes = file.bytes,
+          .modified = file.used,
+          .problem = {},
+          .key = {},
+          .metadata = {}};
 }
 
 bool used_since(const std::filesystem::path& file, std::int64_t used) {
@@ -98,21 +126,26 @@ Inventory take_inventory(const std::filesystem::path& folder) {
   return inventory;
 }
 
-std::vector<StoredEntry> list_entries(const std::filesystem::path& folder, const Inventory& inventory) {
+std::vector<StoredEntry> list_entries(const std::filesystem::path& folder, const Inventory& inventory, Look look) {
   std::vector<StoredEntry> found;
   found.reserve(inventory.files.size());
   for (const EntryFile& file : inventory.files) {
-    found.push_back({.digest = file.digest,
-                     .file = folder / kEntriesFolder / entry_name(file.digest),
-                     .file_bytes = file.bytes,
-                     .modified = file.used,
-                     .problem = {},
-                     .key = {},
-                     .metadata = {}});
-    fill(found.back());
+    StoredEntry& stored = found.emplace_back(unread(folder, file));
+    if (look == Look::kHead) {
+      look_at_head(stored);
+    } else {
+      look_at_whole(stored);
+    }
   }
   std::ranges::sort(found, {}, &StoredEntry::digest);
   return found;
+}
+
+StoredEntry verified(StoredEntry listed) {
+  listed.key = {};
+  listed.code_bytes = 0;
+  look_at_whole(listed);
+  return listed;
 }
 
 Trimmed trim_entries(const std::filesystem::path& folder, const Limits& limits, TrimTo to, std::int64_t now) {

@@ -41,12 +41,21 @@ struct StoredEntry {
   std::int64_t modified = 0;  ///< seconds since 1970, of the last use or store
   std::string problem;        ///< not empty: why the file can't be used; what follows is empty then
   Key key;
-  std::string metadata;
+  std::string metadata;  ///< only of what was read whole
   std::uint64_t code_bytes = 0;
 };
 
-/// The inventory with every file read and verified, in the order of their names.
-std::vector<StoredEntry> list_entries(const std::filesystem::path& folder, const Inventory& inventory);
+/// How much of each file a listing reads.
+enum class Look : std::uint8_t {
+  kHead,   ///< the first bytes: what is foreign, cut or of another name is seen, damage behind the key is not
+  kWhole,  ///< all of it, verified
+};
+
+/// The inventory with every file looked at, in the order of their names.
+std::vector<StoredEntry> list_entries(const std::filesystem::path& folder, const Inventory& inventory, Look look);
+
+/// What a look at the whole file tells of a listed entry.
+StoredEntry verified(StoredEntry listed);
 
 /// What removing entries did.
 struct Removed {

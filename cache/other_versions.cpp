@@ -5,25 +5,20 @@
 
 #include <fmt/format.h>
 
-#include "cache/entry.h"
 #include "cache/file.h"
 #include "cache/inventory.h"
 
 namespace monojit::cache {
 namespace {
 
-/// As much of a file as any key takes.
-constexpr std::size_t kPeekBytes = 4096;
 constexpr std::size_t kShortDigest = 12;
 
 }  // namespace
 
 std::vector<Key> peek_keys(const std::filesystem::path& folder) {
   std::vector<Key> keys;
-  for (const EntryFile& file : take_inventory(folder).files) {
-    const FileBytes head = read_head(folder / kEntriesFolder / entry_name(file.digest), kPeekBytes);
-    if (head.error != 0) continue;
-    if (auto key = peek_key(head.bytes)) keys.push_back(*std::move(key));
+  for (StoredEntry& entry : list_entries(folder, take_inventory(folder), Look::kHead)) {
+    if (entry.problem.empty()) keys.push_back(std::move(entry.key));
   }
   return keys;
 }

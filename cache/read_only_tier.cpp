@@ -79,8 +79,7 @@ std::shared_ptr<const Entry> ReadOnlyTier::look_in(const std::filesystem::path& 
   const FileBytes read = read_file(file, kMaxEntryBytes);
   if (read.error == 0) return decoded(key, printable(file.native()), read.bytes);
   if (read.error == ENOENT) return nullptr;
-  warn_of(printable(file.native()),
-          read.refusal.empty() ? fmt::format("can't be read ({})", error_text(read.error)) : read.refusal);
+  warn_of(printable(file.native()), read.problem());
   return nullptr;
 }
 

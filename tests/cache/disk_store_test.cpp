@@ -182,6 +182,28 @@ TEST_CASE_METHOD(Fixture, "the listing shows every entry, and the damaged ones w
   CHECK(log.lines().empty());
 }
 
+TEST_CASE_METHOD(Fixture, "a listing of heads alone sees what a whole one does, but for damage behind the key") {
+  constexpr std::size_t kCodeBytes = 10'000;
+  for (const int number : {1, 2, 3, 4, 5}) REQUIRE(store.store(example_entry(number, kCodeBytes)));
+  testing::write_text(file(2), "x");
+  std::filesystem::rename(file(3), file(4));
+  auto damaged = testing::read_bytes(file(5));
+  damaged[damaged.size() / 2] ^= std::byte{1};
+  testing::write_bytes(file(5), damaged);
+  for (const Look look : {Look::kHead, Look::kWhole}) {
+    const auto listed = store.list(look);
+    REQUIRE(listed.size() == 4);
+    for (const StoredEntry& stored : listed) {
+      const bool fine =
+          stored.digest == example_key(1).digest() || (look == Look::kHead && stored.digest == example_key(5).digest());
+      CAPTURE(stored.problem);
+      CHECK(stored.problem.empty() == fine);
+      CHECK(stored.code_bytes == (fine ? kCodeBytes : 0));
+      CHECK(verified(stored).problem.empty() == (stored.digest == example_key(1).digest()));
+    }
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "one entry is removed by its digest") {
   REQUIRE(store.store(example_entry(1)));
   REQUIRE(store.store(example_entry(2)));

@@ -148,6 +148,36 @@ TEST_CASE("a tampered entry with a right checksum is refused or means exactly it
   CHECK(refused > 0);
 }
 
+TEST_CASE("the head of an entry tells its key and the size of its code object, without the rest") {
+  for (const std::size_t code_bytes : {0U, 1U, 40'000U}) {
+    const Entry entry = example_entry(1, code_bytes);
+    const auto file = encode(entry);
+    const DecodedHead decoded = decode_head(std::span(file).first(std::min(file.size(), kHeadBytes)), file.size());
+    REQUIRE(std::holds_alternative<EntryHead>(decoded));
+    CHECK(std::get<EntryHead>(decoded).key == entry.key);
+    CHECK(std::get<EntryHead>(decoded).code_bytes == code_bytes);
+  }
+}
+
+TEST_CASE("a head that is cut, of another size or version, or with lengths beyond its file is refused") {
+  const auto file = encode(example_entry());
+  const std::span<const std::byte> head(file);
+  const std::size_t key_bytes = entry_head(example_key(), file.size()).size();
+  for (std::size_t size = 0; size < key_bytes; ++size) {
+    CAPTURE(size);
+    CHECK(std::holds_alternative<EntryError>(decode_head(head.first(size), file.size())));
+  }
+  const auto fault = [](const DecodedHead& decoded) { return std::get<EntryError>(decoded).fault; };
+  CHECK(fault(decode_head(head, file.size() - 1)) == EntryFault::kTruncated);
+  CHECK(fault(decode_head(head, file.size() + 1)) == EntryFault::kTrailing);
+  auto changed = file;
+  changed[kVersionOffset] = std::byte{2};
+  CHECK(fault(decode_head(changed, changed.size())) == EntryFault::kWrongVersion);
+  changed = file;
+  changed[key_bytes + sizeof(std::uint64_t) - 1] = std::byte{0xFF};  // the metadata's length
+  CHECK(fault(decode_head(changed, changed.size())) == EntryFault::kMalformed);
+}
+
 TEST_CASE("random bytes behind a right header are refused") {
   constexpr int kRounds = 5'000;
   constexpr std::size_t kMaxBytes = 300;

@@ -29,7 +29,7 @@ std::string age_text(std::int64_t modified) {
 
 void list(const CacheCommand& command) {
   const OpenCache cache(command);
-  const std::vector<StoredEntry> all = cache.store.list();
+  const std::vector<StoredEntry> all = cache.store.list(cache::Look::kHead);
   std::uint64_t total = 0;
   Json entries = Json::array();
   Table table(
@@ -65,10 +65,11 @@ void print_entry(const StoredEntry& entry) {
 
 void show(const CacheCommand& command) {
   const OpenCache cache(command);
-  const std::vector<StoredEntry> all = cache.store.list();
+  const std::vector<StoredEntry> all = cache.store.list(cache::Look::kHead);
   Json list = Json::array();
   for (const std::string& name : command.entries) {
-    for (const StoredEntry& entry : find_entries(all, name)) {
+    for (StoredEntry& found : find_entries(all, name)) {
+      const StoredEntry entry = verified(std::move(found));
       Json json = to_json(entry);
       if (entry.problem.empty()) json["record"] = Json::parse(entry.metadata, nullptr, false);
       list.push_back(std::move(json));
@@ -79,7 +80,7 @@ void show(const CacheCommand& command) {
 }
 
 cache::Removed remove_named(OpenCache& cache, const std::vector<std::string>& names) {
-  const std::vector<StoredEntry> all = cache.store.list();
+  const std::vector<StoredEntry> all = cache.store.list(cache::Look::kHead);
   std::vector<StoredEntry> doomed;
   for (const std::string& name : names) {
     for (StoredEntry& entry : find_entries(all, name)) doomed.push_back(std::move(entry));

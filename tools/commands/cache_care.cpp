@@ -22,10 +22,10 @@ struct Stock {
   std::uint64_t bytes = 0;
 };
 
-/// By family; unusable entries have none.
+/// By family; unusable entries have none. Heads are all that is read: what is damaged inside counts as the rest.
 std::map<std::string, Stock> take_stock(const OpenCache& cache) {
   std::map<std::string, Stock> stock;
-  for (const StoredEntry& entry : cache.store.list()) {
+  for (const StoredEntry& entry : cache.store.list(cache::Look::kHead)) {
     Stock& of_family = stock[entry.problem.empty() ? entry.key.family : "unusable"];
     ++of_family.entries;
     of_family.bytes += entry.file_bytes;

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,28 +17,29 @@ namespace {
 
 using cache::StoredEntry;
 
-/// The entries that a command names; with --all, all that are usable.
+/// The entries that a command names, by their heads; with --all, every one.
 std::vector<StoredEntry> chosen(const CacheCommand& command, const OpenCache& cache) {
   if (command.all == !command.entries.empty()) throw UserError("cache pack takes either entries or --all");
-  std::vector<StoredEntry> all = cache.store.list();
+  std::vector<StoredEntry> all = cache.store.list(cache::Look::kHead);
+  if (command.all) return all;
   std::vector<StoredEntry> found;
-  if (command.all) {
-    for (StoredEntry& entry : all) {
-      if (entry.problem.empty()) {
-        found.push_back(std::move(entry));
-      } else {
-        say(fmt::format("{} {}: left out", entry.file.string(), entry.problem));
-      }
-    }
-    return found;
-  }
-  for (const std::string& name : command.entries) {
-    for (StoredEntry& entry : find_entries(all, name)) {
-      if (!entry.problem.empty()) throw UserError(fmt::format("{} {}", entry.file.string(), entry.problem));
-      found.push_back(std::move(entry));
-    }
-  }
+  for (const std::string& name : command.entries) std::ranges::move(find_entries(all, name), std::back_inserter(found));
   return found;
+}
+
+/// The file of a sound entry. With --all, an unusable one is said and left out; one that was named is refused.
+std::optional<cache::PackedEntry> packed(const StoredEntry& entry, bool all) {
+  cache::FileBytes read = cache::read_file(entry.file, cache::kMaxEntryBytes);
+  std::string problem = entry.problem.empty() ? read.problem() : entry.problem;
+  if (problem.empty()) {
+    const auto decoded = cache::decode_for(entry.key, read.bytes);
+    const auto* error = std::get_if<cache::EntryError>(&decoded);
+    if (error == nullptr) return cache::PackedEntry{entry.key, std::move(read.bytes)};
+    problem = error->text;
+  }
+  if (!all) throw UserError(fmt::format("{} {}", entry.file.string(), problem));
+  say(fmt::format("{} {}: left out", entry.file.string(), problem));
+  return std::nullopt;
 }
 
 Json to_json(const cache::ArchiveItem& item) {
@@ -55,12 +58,8 @@ std::shared_ptr<const cache::Archive> open_archive(const std::string& file) {
 void pack(const CacheCommand& command) {
   const OpenCache cache(command);
   std::vector<cache::PackedEntry> entries;
-  for (StoredEntry& entry : chosen(command, cache)) {
-    cache::FileBytes read = cache::read_file(entry.file, cache::kMaxEntryBytes);
-    if (!std::holds_alternative<cache::Entry>(cache::decode_for(entry.key, read.bytes))) {
-      throw std::runtime_error(fmt::format("{} changed while it was packed: try again", entry.file.string()));
-    }
-    entries.push_back({std::move(entry.key), std::move(read.bytes)});
+  for (const StoredEntry& entry : chosen(command, cache)) {
+    if (auto each = packed(entry, command.all)) entries.push_back(*std::move(each));
   }
   cache::write_archive(command.archive, std::move(entries));
   const auto archive = open_archive(command.archive);

@@ -87,7 +87,7 @@ void look_for_cache(Finding& result, const std::string& flag) {
   const cache::Warnings warnings([](std::string_view) {});  // the problem is told below
   const cache::DiskStore store(folder, warnings);
   if (const auto problem = store.problem()) throw UserError(*problem);
-  const std::size_t entries = store.list().size();
+  const std::size_t entries = store.inventory().files.size();
   result.details["entries"] = entries;
   result.found = fmt::format("{}, {} entries", folder.string(), entries);
 }
