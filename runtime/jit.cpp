@@ -13,7 +13,6 @@
 namespace monojit::runtime {
 namespace {
 
-
 /// Thrown by a build that found another LLVM or comgr than the key names: the kernel may be cached under the real one.
 struct ToolchainDiffers {};
 

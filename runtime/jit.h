@@ -21,6 +21,7 @@
 #include "runtime/hip/device.h"
 #include "runtime/kernel_builder.h"
 #include "runtime/loaded_kernel.h"
+#include "runtime/verdict.h"
 
 namespace monojit::runtime {
 
@@ -117,7 +118,10 @@ class Jit {
                                               Obtained* obtained = nullptr);
 
   /// Prepares all of `keys`, several at a time where the builder can (KernelBuilder::jobs()): the next launch of any of
-  /// them compiles, reads and loads nothing. Throws WarmError once all were tried, when some could not be.
+  /// them compiles, reads and loads nothing. Keys that could not be prepared are reasons of the verdict.
+  Verdict try_warm(std::span<const kernels::BuildKey> keys, const Device& device);
+
+  /// The same. Throws WarmError once all were tried, when some could not be prepared.
   void warm(std::span<const kernels::BuildKey> keys, const Device& device);
 
   /// From now on, kernels that would have to be compiled are a SealedError, before any lock is taken. Those in the
@@ -183,6 +187,8 @@ class Jit {
                            Obtained& obtained);
   KernelBuilder& builder();
   bool has(const kernels::BuildKey& key, std::string_view arch) const;
+  Verdict verdict(std::span<const kernels::BuildKey> keys, std::string_view arch, std::span<const Obtained> obtained,
+                  std::vector<std::string> problems) const;
   [[noreturn]] void refuse(const kernels::BuildKey& key, std::string_view arch);
   void forget(const kernels::BuildKey& key, std::string_view arch);
   std::shared_ptr<const LoadedKernel> load(const Device& device, const std::shared_ptr<const CompiledKernel>& kernel);

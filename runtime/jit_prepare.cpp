@@ -56,13 +56,14 @@ std::shared_ptr<const LoadedKernel> Jit::load(const Device& device,
   return loading->kernel;
 }
 
-void Jit::warm(std::span<const kernels::BuildKey> keys, const Device& device) {
+Verdict Jit::try_warm(std::span<const kernels::BuildKey> keys, const Device& device) {
   std::vector<std::string> problems(keys.size());
+  std::vector<Obtained> obtained(keys.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < keys.size(); i = next++) {
       try {
-        (void)prepare(keys[i], device);
+        (void)prepare(keys[i], device, &obtained[i]);
       } catch (const std::exception& error) {
         problems[i] = error.what();
       }
@@ -75,8 +76,40 @@ void Jit::warm(std::span<const kernels::BuildKey> keys, const Device& device) {
   for (std::size_t i = 1; i < jobs; ++i) threads.emplace_back(work);
   work();
   threads.clear();
+  return verdict(keys, device.arch(), obtained, std::move(problems));
+}
+
+Verdict Jit::verdict(std::span<const kernels::BuildKey> keys, std::string_view arch, std::span<const Obtained> obtained,
+                     std::vector<std::string> problems) const {
+  Verdict verdict;
+  verdict.toolchain = toolchain();
+  std::vector<cache::Digest> key_digests;
+  std::vector<cache::Digest> code_digests;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    key_digests.push_back(cache_key(keys[i], arch).digest());
+    if (!problems[i].empty()) continue;
+    code_digests.push_back(cache::digest_of(*obtained[i].kernel->code_object));
+    switch (obtained[i].source) {
+      case cache::Source::kBuilt:
+        ++verdict.built;
+        break;
+      case cache::Source::kMemory:
+        ++verdict.held;
+        break;
+      default:
+        ++verdict.read;
+    }
+  }
+  verdict.keys = cache::hex(cache::digest_of(std::as_bytes(std::span(key_digests))));
+  verdict.code = cache::hex(cache::digest_of(std::as_bytes(std::span(code_digests))));
   std::erase(problems, "");
-  if (!problems.empty()) throw WarmError(fmt::format("{}", fmt::join(problems, "\n")));
+  verdict.reasons = std::move(problems);
+  return verdict;
+}
+
+void Jit::warm(std::span<const kernels::BuildKey> keys, const Device& device) {
+  const Verdict verdict = try_warm(keys, device);
+  if (!verdict.ok()) throw WarmError(fmt::format("{}", fmt::join(verdict.reasons, "\n")));
 }
 
 }  // namespace monojit::runtime

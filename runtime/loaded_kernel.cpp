@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/image.h"
+
 namespace monojit::runtime {
 namespace {
 
@@ -16,6 +18,15 @@ std::shared_ptr<const CompiledKernel> matching(std::shared_ptr<const CompiledKer
                   kernel->key.text(), kernel->arch, device.text(), device.arch()));
 }
 
+std::span<const std::byte> image_of(const CompiledKernel& kernel) {
+  try {
+    check_image(*kernel.code_object);
+  } catch (const CodeObjectError& error) {
+    throw CodeObjectError(fmt::format("{} for {}: {}", kernel.key.text(), kernel.arch, error.what()));
+  }
+  return *kernel.code_object;
+}
+
 }  // namespace
 
 LoadedKernel::LoadedKernel(Device device, std::shared_ptr<const CompiledKernel> kernel)
@@ -23,7 +34,7 @@ LoadedKernel::LoadedKernel(Device device, std::shared_ptr<const CompiledKernel> 
       kernel_(matching(std::move(kernel), device_)),
       shape_(kernel_->key.family().launch(kernel_->key)),
       arguments_(kernel_->key.family(), kernel_->record),
-      module_(device_, *kernel_->code_object),
+      module_(device_, image_of(*kernel_)),
       function_(module_.function(kernel_->record.symbol)) {
   if (shape_.persistent) check_residency();
 }

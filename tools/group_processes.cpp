@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "kernels/common/reference/tensors.h"
 #include "kernels/kimi_k3/k2/reference/compare.h"
@@ -102,6 +103,25 @@ void meet(const runtime::Gather& gather, std::string_view word) {
   }
 }
 
+/// Prepares the kernel, and throws on every rank when one could not, or has another than the others.
+std::shared_ptr<const runtime::LoadedKernel> prepare(runtime::Jit& jit, const kernels::BuildKey& key,
+                                                     const runtime::Device& device, const runtime::Gather& gather) {
+  const std::string own = to_json_text(jit.try_warm(std::span(&key, 1), device));
+  std::vector<runtime::Verdict> verdicts;
+  for (const RankProcesses::Message& message : gather(std::as_bytes(std::span(own)))) {
+    const std::string_view text(reinterpret_cast<const char*>(message.data()), message.size());
+    runtime::Verdict& verdict = verdicts.emplace_back();
+    if (message.empty()) {
+      verdict.reasons = {"its process has ended"};
+    } else {
+      verdict = runtime::verdict_from_json(text);
+    }
+  }
+  const std::vector<std::string> reasons = runtime::disagreements(verdicts);
+  if (!reasons.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(reasons, "\n")));
+  return jit.prepare(key, device);
+}
+
 /// The launch's own failure is told in the report, not thrown: what it left is still worth a look.
 void launch(const KimiRank& rank, const runtime::LoadedKernel& kernel, const RankMemory& host, RankReport& report) {
   const runtime::EmulatorCounter counter(rank.device().hip());
@@ -126,7 +146,7 @@ void run_rank(int number, runtime::Jit& jit, const kernels::BuildKey& key, const
   const auto group = runtime::PeerGroup::across_processes(device, number, key.family().peer_state(key), gather);
   const KimiRank rank(group.ranks().front(), k2_key(key));
   const Stopwatch watch;
-  const auto kernel = jit.prepare(key, device);
+  const auto kernel = prepare(jit, key, device, gather);
   report.load_ms = watch.ms();
   meet(gather, kReady);  // behind this the tensors are there
   shared.upload(number, rank);

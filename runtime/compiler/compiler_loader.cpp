@@ -1,6 +1,8 @@
 #include "runtime/compiler/compiler_loader.h"
 
+#include <cstdlib>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include <dlfcn.h>
@@ -44,6 +46,19 @@ const CompilerInterface& load() {
   return *interface;
 }
 
+/// comgr and LLVM's linker hand code objects over in files; without a folder for them comgr fails and gives no reason.
+void check_temporary_folder() {
+  std::error_code error;
+  (void)std::filesystem::temp_directory_path(error);
+  if (!error) return;
+  for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
+    if (const char* value = std::getenv(name)) {
+      throw UserError(fmt::format("{}={} is no folder: the compiler wants one for temporary files", name, value));
+    }
+  }
+  throw UserError("/tmp is no folder: the compiler wants one for temporary files (set TMPDIR)");
+}
+
 void raise(const Failure& failure) {
   switch (failure.kind) {
     case FailureKind::kNone:
@@ -76,6 +91,7 @@ BuiltKernel Compiler::build(const kernels::BuildKey& key, std::string_view arch,
 
 Compiled Compiler::compile(const kernels::BuildKey& key, std::string_view arch, const StageRequest& stages,
                            const StageCallback& on_stage) {
+  check_temporary_folder();
   Compiled result;
   const std::string text = key.text();
   StageObserver observer;

@@ -39,7 +39,7 @@ class CountingBuilder : public runtime::KernelBuilder {
     changed_.wait(lock, [&] { return !held_ && builds >= gathers; });
     runtime::KernelRecord record = tiny_record();
     record.symbol = key.symbol();
-    return {record, std::vector<std::byte>(100, std::byte{0x5A})};
+    return {record, code_object};
   }
 
   /// Builds don't end until let_go().
@@ -59,6 +59,7 @@ class CountingBuilder : public runtime::KernelBuilder {
   }
 
   std::string toolchain_text = std::string(kPinnedToolchain);
+  std::vector<std::byte> code_object = tiny_image();  ///< of every kernel
   std::atomic<int> builds = 0;
   bool fails = false;
   std::vector<std::int64_t> fails_for;  ///< sizes of the grid

@@ -86,7 +86,7 @@ TEST_CASE("A failed build reaches the caller and is tried again by the next") {
 }
 
 TEST_CASE("Threads that want one key at once share one build") {
-  constexpr int kThreads = 8;
+  constexpr int kThreads = 64;
   Workshop workshop;
   Jit jit = workshop.jit();
   std::barrier start(kThreads);
@@ -148,6 +148,21 @@ TEST_CASE("A cached kernel that the device refuses is built anew, once, with a w
   Obtained obtained;
   CHECK(jit.prepare(tiny_key(1), fake.device(), &obtained) != nullptr);
   CHECK(obtained.source == Source::kMemory);
+}
+
+TEST_CASE("A cached kernel that is no image is never shown to the device, but built anew, once, with a warning") {
+  const FakeDevice fake;
+  Workshop workshop;
+  workshop.builder->code_object.resize(10);
+  workshop.jit().get(tiny_key(1), kArch);
+  CHECK_THROWS_AS(workshop.jit(true).prepare(tiny_key(1), fake.device()), CodeObjectError);
+  CHECK_THROWS_AS(workshop.jit().prepare(tiny_key(1), fake.device()), CodeObjectError);  // the new one is as bad
+  CHECK(workshop.builder->builds == 2);
+  CHECK(fake.hip.loads == 0);
+  workshop.builder->code_object = tests::tiny_image();
+  CHECK(workshop.jit().prepare(tiny_key(1), fake.device()) != nullptr);
+  CHECK(workshop.builder->builds == 3);
+  CHECK_THAT(workshop.warnings, ContainsSubstring("less than an ELF header): building it anew"));
 }
 
 TEST_CASE("Without a cache folder, kernels live in memory") {

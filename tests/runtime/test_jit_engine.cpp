@@ -32,6 +32,23 @@ std::vector<kernels::BuildKey> tiny_keys(int count) {
   return keys;
 }
 
+/// A build of key 1 that lasts until this ends.
+class LastingBuild {
+ public:
+  LastingBuild(Jit& jit, const Workshop& workshop) : builder_(*workshop.builder) {
+    builder_.hold();
+    thread_ = std::jthread([&jit] { jit.get(tiny_key(1), kArch); });
+    builder_.wait_until_held();
+  }
+  LastingBuild(const LastingBuild&) = delete;
+  LastingBuild& operator=(const LastingBuild&) = delete;
+  ~LastingBuild() { builder_.let_go(); }
+
+ private:
+  tests::CountingBuilder& builder_;
+  std::jthread thread_;
+};
+
 TEST_CASE("After warm, a launch compiles, reads and loads nothing, although the cache is gone") {
   const FakeDevice fake;
   const Workshop workshop;
@@ -78,6 +95,54 @@ TEST_CASE("Warming tries every key and names those that failed") {
   CHECK(jit.counters().module_loads == 3);
 }
 
+TEST_CASE("A rank's verdict says what it did, and ranks with the same kernels agree, however they came by them") {
+  const FakeDevice fake;
+  const Workshop workshop;
+  const auto keys = tiny_keys(3);
+  const Verdict built = workshop.jit().try_warm(keys, fake.device());
+  Jit reader = workshop.jit();
+  const Verdict read = reader.try_warm(keys, fake.device());
+  const Verdict held = reader.try_warm(keys, fake.device());
+  CHECK((built.built == 3 && built.read == 0 && built.held == 0));
+  CHECK((read.built == 0 && read.read == 3 && read.held == 0));
+  CHECK((held.built == 0 && held.read == 0 && held.held == 3));
+  CHECK(built.toolchain == kPinnedToolchain);
+  CHECK(verdict_from_json(to_json_text(read)) == read);
+  CHECK(disagreements(std::vector{built, read, held}).empty());
+}
+
+TEST_CASE("Ranks of which one could not prepare, wants other keys or has other code are told which") {
+  const FakeDevice fake;
+  const Workshop workshop;
+  const auto keys = tiny_keys(2);
+  const Verdict ready = workshop.jit().try_warm(keys, fake.device());
+  const Verdict more = workshop.jit().try_warm(tiny_keys(3), fake.device());
+  std::filesystem::remove_all(workshop.folder);
+  workshop.builder->code_object.push_back(std::byte{1});
+  const Verdict other = workshop.jit().try_warm(keys, fake.device());
+  const Verdict missing = workshop.jit(true).try_warm(tiny_keys(3), fake.device());
+  CHECK(missing.reasons.size() == 1);
+  const std::vector<std::string> found = disagreements(std::vector{ready, more, other, missing});
+  REQUIRE(found.size() == 3);
+  CHECK(found[0] == "rank 1: has other keys than rank 0, or another build of monojit");
+  CHECK_THAT(found[1], ContainsSubstring("rank 2: has other code than rank 0 (llvm-"));
+  CHECK_THAT(found[2], ContainsSubstring("rank 3: tests.tiny{workgroups=3} for gfx950 is not in the cache"));
+  CHECK_THROWS_AS(verdict_from_json("{}"), std::runtime_error);
+}
+
+TEST_CASE("A rank that hits is ready while another builds: neither waits for the other") {
+  const FakeDevice fake;
+  const Workshop workshop;
+  const auto keys = tiny_keys(2);
+  workshop.jit().get(keys[1], kArch);
+  Jit hitting = workshop.jit();
+  Jit building = workshop.jit();
+  const LastingBuild build(building, workshop);  // would never end if the other rank waited for it
+  const Verdict verdict = hitting.try_warm(std::span(keys).subspan(1), fake.device());
+  CHECK(verdict.ok());
+  CHECK(verdict.read == 1);
+}
+
 TEST_CASE("A builder that takes several kernels at a time gets them when they are warmed") {
   const FakeDevice fake;
   const Workshop workshop;
@@ -109,23 +174,6 @@ TEST_CASE("After seal a compile is an error that tells the key and how to warm i
   CHECK(workshop.builder->builds == 2);
   CHECK(jit.counters().refusals == 1);
 }
-
-/// A build of key 1 that lasts until this ends.
-class LastingBuild {
- public:
-  LastingBuild(Jit& jit, const Workshop& workshop) : builder_(*workshop.builder) {
-    builder_.hold();
-    thread_ = std::jthread([&jit] { jit.get(tiny_key(1), kArch); });
-    builder_.wait_until_held();
-  }
-  LastingBuild(const LastingBuild&) = delete;
-  LastingBuild& operator=(const LastingBuild&) = delete;
-  ~LastingBuild() { builder_.let_go(); }
-
- private:
-  tests::CountingBuilder& builder_;
-  std::jthread thread_;
-};
 
 TEST_CASE("A sealed Jit refuses the very key that is being built at once, without waiting for it") {
   const Workshop workshop;

@@ -1,0 +1,40 @@
+#include "runtime/verdict.h"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace monojit::runtime {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Verdict, reasons, toolchain, keys, code, built, read, held)
+
+std::string to_json_text(const Verdict& verdict) {
+  return nlohmann::json(verdict).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Verdict verdict_from_json(std::string_view text) {
+  try {
+    return nlohmann::json::parse(text).get<Verdict>();
+  } catch (const nlohmann::json::exception& error) {
+    throw std::runtime_error(fmt::format("unreadable verdict: {}", error.what()));
+  }
+}
+
+std::vector<std::string> disagreements(std::span<const Verdict> ranks) {
+  std::vector<std::string> found;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    const Verdict& verdict = ranks[rank];
+    for (const std::string& reason : verdict.reasons) found.push_back(fmt::format("rank {}: {}", rank, reason));
+    if (!verdict.ok() || !ranks[0].ok()) continue;
+    if (verdict.keys != ranks[0].keys) {
+      found.push_back(fmt::format("rank {}: has other keys than rank 0, or another build of monojit", rank));
+    } else if (verdict.code != ranks[0].code) {
+      found.push_back(fmt::format("rank {}: has other code than rank 0 ({}, rank 0 {})", rank, verdict.toolchain,
+                                  ranks[0].toolchain));
+    }
+  }
+  return found;
+}
+
+}  // namespace monojit::runtime
