@@ -20,6 +20,7 @@ inline constexpr const char* kBenchArch = "gfx950";
 /// build.minimax_m3.k1.tokens{1,2}.{emit,codegen,link}, build.kimi_k3.k2.tokens8.{..}: ms
 void register_build_benchmarks();
 /// cache.disk_hit, cache.memory_hit: from a key to its kernel's record and code object
+/// cache.entry_bytes, cache.code_object_bytes: of K1's file in the cache, and of what a GPU loads of it
 void register_cache_benchmarks();
 /// cache.trim100k: to look at 100,000 entries and remove half of them
 void register_trim_benchmark();

@@ -1,3 +1,6 @@
+#include <cstdint>
+#include <filesystem>
+
 #include "runtime/jit.h"
 #include "tools/bench/benchmarks.h"
 #include "tools/bench/temporary_folder.h"
@@ -31,11 +34,25 @@ void memory_hit(benchmark::State& state) {
   while (state.KeepRunning()) benchmark::DoNotOptimize(jit.get(key, kBenchArch));
 }
 
+/// Bytes of K1's file in the cache, or of the code object in it.
+void entry_bytes(benchmark::State& state, bool whole) {
+  const TemporaryFolder folder;
+  while (state.KeepRunning()) {
+    runtime::Jit jit(options_of(folder));
+    const auto kernel = jit.get(k1_key(1), kBenchArch).kernel;
+    const auto file = jit.disk()->file_of(jit.cache_key(kernel->key, kBenchArch).digest());
+    const std::uint64_t bytes = whole ? std::filesystem::file_size(file) : kernel->code_object->size();
+    state.counters[kBytes] = static_cast<double>(bytes);
+  }
+}
+
 }  // namespace
 
 void register_cache_benchmarks() {
   benchmark::RegisterBenchmark("cache.disk_hit", disk_hit)->Unit(benchmark::kMicrosecond);
   benchmark::RegisterBenchmark("cache.memory_hit", memory_hit)->Unit(benchmark::kNanosecond);
+  benchmark::RegisterBenchmark("cache.entry_bytes", entry_bytes, true)->Iterations(1);
+  benchmark::RegisterBenchmark("cache.code_object_bytes", entry_bytes, false)->Iterations(1);
   register_trim_benchmark();
 }
 
