@@ -146,7 +146,7 @@ TEST_CASE_METHOD(Fixture, "a warning callback that throws costs nothing") {
 }
 
 TEST_CASE_METHOD(Fixture, "many threads that ask for a few keys through two caches of a folder build each key once") {
-  constexpr int kThreads = 16;
+  constexpr int kThreads = 64;
   constexpr int kKeys = 4;
   constexpr int kRounds = 50;
   Cache first(options());
