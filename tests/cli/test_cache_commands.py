@@ -1,11 +1,7 @@
-"""The cache as the command sees it: hits, damage, folders that can't be used, two at once."""
+"""`monojit cache`: what it shows and removes; what commands say of hits and builds."""
 
 import pytest
 from conftest import KEY, entry_files, refused
-
-# No user, root included, may make files there.
-UNWRITABLE = "/proc/self/monojit"
-
 
 def test_a_second_run_finds_the_kernel_on_disk_and_says_so(monojit):
     first = monojit.run()
@@ -21,73 +17,6 @@ def test_a_second_run_finds_the_kernel_on_disk_and_says_so(monojit):
 def test_no_cache_builds_anew_and_stores_nothing(monojit):
     assert monojit.run("--no-cache").json()["cache"] == "built"
     assert monojit.entries() == []
-
-
-def test_strict_builds_nothing_and_names_the_command_that_would(monojit):
-    assert refused(monojit.run("--strict"), "monojit warm", "minimax_m3.k1{")
-
-
-@pytest.mark.parametrize("kept", [0, 7, 100, -1])
-def test_a_truncated_entry_is_warned_of_and_built_anew(monojit, kept):
-    assert monojit("warm", KEY, "--arch", "gfx950").code == 0
-    (entry,) = entry_files(monojit.cache)
-    content = entry.read_bytes()
-    entry.write_bytes(content[:kept])
-    outcome = monojit.run("--arch", "gfx950")
-    assert outcome.code == 0
-    assert outcome.json()["cache"] == "built"
-    assert outcome.json()["verified"] is True
-    assert str(entry) in outcome.err
-    assert monojit.run("--arch", "gfx950").json()["cache"] == "disk"
-
-
-def test_a_damaged_entry_is_never_served(monojit):
-    assert monojit("warm", KEY, "--arch", "gfx950").code == 0
-    (entry,) = entry_files(monojit.cache)
-    content = bytearray(entry.read_bytes())
-    content[len(content) // 2] ^= 1
-    entry.write_bytes(content)
-    assert monojit("cache", "ls", "--json").json()["entries"][0]["problem"]
-    outcome = monojit.run("--arch", "gfx950")
-    assert outcome.json()["cache"] == "built"
-    assert outcome.json()["verified"] is True
-
-
-def test_a_cache_folder_that_is_a_file_costs_a_warning_and_no_answer(monojit, tmp_path):
-    file = tmp_path / "file"
-    file.write_text("not a folder")
-    outcome = monojit.run(MONOJIT_CACHE_DIR=str(file))
-    assert outcome.code == 0
-    assert outcome.json()["cache"] == "built"
-    assert str(file) in outcome.err and "MONOJIT_CACHE_DIR" in outcome.err
-    assert file.read_text() == "not a folder"
-    for arguments in (("cache", "ls"), ("warm", KEY)):
-        assert refused(monojit(*arguments, MONOJIT_CACHE_DIR=str(file)), str(file))
-
-
-def test_advice_about_the_cache_folder_names_the_flag_that_was_given(monojit, tmp_path):
-    file = tmp_path / "file"
-    file.write_text("not a folder")
-    for arguments in (("run", KEY, "--device", "emulator"), ("warm", KEY), ("cache", "ls")):
-        outcome = monojit(*arguments, "--cache-dir", file)
-        assert "set --cache-dir" in outcome.err and "MONOJIT_CACHE_DIR" not in outcome.err
-
-
-def test_a_cache_folder_that_can_not_be_written_costs_a_warning_and_no_answer(monojit):
-    outcome = monojit.run(MONOJIT_CACHE_DIR=UNWRITABLE)
-    assert outcome.code == 0
-    assert outcome.json()["verified"] is True
-    assert UNWRITABLE in outcome.err
-    assert refused(monojit("warm", KEY, MONOJIT_CACHE_DIR=UNWRITABLE), UNWRITABLE)
-
-
-def test_two_at_once_build_a_key_once(monojit):
-    processes = [monojit.start("warm", KEY, "--arch", "gfx950", "--json") for _ in range(2)]
-    outcomes = [monojit.finish(process) for process in processes]
-    assert [outcome.code for outcome in outcomes] == [0, 0]
-    sources = [outcome.json()["kernels"][0]["cache"] for outcome in outcomes]
-    assert sorted(sources) == ["built", "disk"]
-    assert len(entry_files(monojit.cache)) == 1
 
 
 def test_warm_says_what_it_built_and_what_was_there(monojit):
@@ -143,3 +72,29 @@ def test_an_entry_that_is_not_there_is_refused(monojit):
 def test_an_empty_cache_is_fine(monojit):
     assert monojit("cache", "ls").code == 0
     assert monojit("cache", "rm", "--all").code == 0
+
+
+def test_verify_names_the_unusable_and_removes_them_on_request(two):
+    fine = two("cache", "verify", "--json")
+    assert fine.code == 0 and fine.json()["unusable"] == [] and fine.json()["entries"] == 2
+    damaged = two.entries()[0]["file"]
+    with open(damaged, "r+b") as file:
+        file.seek(200)
+        file.write(b"\0\0\0\0\0\0\0\0")
+    found = two("cache", "verify")
+    assert found.code == 1 and damaged in found.out and "checksum" in found.out
+    assert two("cache", "verify", "--remove", "--json").json()["removed"] == 1
+    assert two("cache", "verify").code == 0
+
+
+def test_path_tells_the_folder_and_where_it_comes_from(monojit, tmp_path):
+    assert monojit("cache", "path").out == f"{monojit.cache}\n"
+    assert monojit("cache", "path", "--json").json()["origin"] == "MONOJIT_CACHE_DIR"
+    assert monojit("cache", "path", "--cache-dir", tmp_path, "--json").json()["origin"] == "--cache-dir"
+    assert not monojit.cache.exists()
+
+
+def test_clear_leaves_nothing_but_counts(two):
+    assert two("cache", "clear", "--json").json()["removed"] == 2
+    assert entry_files(two.cache) == []
+    assert two("cache", "clear").code == 0

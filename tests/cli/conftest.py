@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 
 TIMEOUT_S = 240
 KEY = "minimax_m3.k1{tokens=1,index_heads=1}"
+SECOND = "minimax_m3.k1{tokens=2}"
+SMALL = "example.row_norm{rows=4,hidden=512}"  # soon built
 
 
 @dataclass
@@ -20,6 +23,11 @@ class Outcome:
 
     def json(self):
         return json.loads(self.out)
+
+    @property
+    def warnings(self):
+        """Messages, but for what a build that lasts longer than a second says of itself."""
+        return [line for line in self.err.splitlines() if not line.startswith("monojit: building ")]
 
 
 class Monojit:
@@ -34,7 +42,7 @@ class Monojit:
 
     def start(self, *arguments, **environment):
         return subprocess.Popen([self.binary, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, env=self.environment | environment)
+                                stderr=subprocess.PIPE, text=True, errors="backslashreplace", env=self.environment | environment)
 
     @staticmethod
     def finish(process):
@@ -47,6 +55,10 @@ class Monojit:
     def run(self, *arguments, key=KEY, **environment):
         """One run on the emulator."""
         return self("run", key, "--device", "emulator", "--json", *arguments, **environment)
+
+    def get(self, key=SMALL, *arguments, **environment):
+        """A kernel for gfx950, from the cache or built into it; the JSON says which in "cache"."""
+        return self("dump", key, "--arch", "gfx950", "--emit=resources", "--json", *arguments, **environment)
 
     def entries(self):
         return self("cache", "ls", "--json").json()["entries"]
@@ -73,6 +85,16 @@ def warm(monojit, warm_cache):
     return monojit
 
 
+@pytest.fixture
+def two(monojit):
+    """A folder with two entries, the first used a day ago."""
+    assert monojit("warm", KEY, SECOND, "--arch", "gfx950").code == 0
+    old = monojit("cache", "show", KEY, "--json").json()["entries"][0]["file"]
+    day_ago = time.time() - 86400
+    os.utime(old, (day_ago, day_ago))
+    return monojit
+
+
 def refused(outcome, *texts):
     """Exit code 2, nothing on stdout, and one message that holds all of the texts."""
     assert outcome.code == 2, outcome
@@ -86,3 +108,30 @@ def refused(outcome, *texts):
 def entry_files(folder: Path):
     """The files of a cache folder that hold something, its counters aside."""
     return [file for file in folder.rglob("*") if file.is_file() and file.stat().st_size > 0 and file.name != "counters"]
+
+
+def debris(folder: Path):
+    """What a writer or the holder of a lock would have left behind."""
+    return [file for part in ("tmp", "locks") for file in (folder / part).glob("*")]
+
+
+def workers_of(process):
+    """Process ids of the worker processes that a running command has."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            status = open(f"/proc/{name}/stat").read().rsplit(") ", 1)
+            if name.isdigit() and status[1].split()[1] == str(process.pid):
+                found.append(int(name))
+        except (OSError, IndexError):
+            continue
+    return found
+
+
+def wait_until(condition, what):
+    """The first value of condition() that counts as true."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"{what} did not happen"
+        time.sleep(0.005)
+    return value

@@ -1,22 +1,6 @@
-"""Commands that look after the cache: trim, clear, verify, stats, path; limits and what survives processes."""
+"""Limits of size and age, what goes first, and counts that outlive processes."""
 
-import os
-import time
-
-import pytest
-from conftest import KEY, entry_files, refused
-
-SECOND = "minimax_m3.k1{tokens=2}"
-
-
-@pytest.fixture
-def two(monojit):
-    """A folder with two entries, the first used a day ago."""
-    assert monojit("warm", KEY, SECOND, "--arch", "gfx950").code == 0
-    old = monojit("cache", "show", KEY, "--json").json()["entries"][0]["file"]
-    day_ago = time.time() - 86400
-    os.utime(old, (day_ago, day_ago))
-    return monojit
+from conftest import KEY, SECOND, SMALL, debris, refused
 
 
 def keys(monojit):
@@ -67,25 +51,6 @@ def test_trim_stale_removes_what_is_unusable_and_keeps_the_rest(two):
     assert left["digest"] != damaged["digest"] and left["current"] is True
 
 
-def test_clear_leaves_nothing_but_counts(two):
-    assert two("cache", "clear", "--json").json()["removed"] == 2
-    assert entry_files(two.cache) == []
-    assert two("cache", "clear").code == 0
-
-
-def test_verify_names_the_unusable_and_removes_them_on_request(two):
-    fine = two("cache", "verify", "--json")
-    assert fine.code == 0 and fine.json()["unusable"] == [] and fine.json()["entries"] == 2
-    damaged = two.entries()[0]["file"]
-    with open(damaged, "r+b") as file:
-        file.seek(200)
-        file.write(b"\0\0\0\0\0\0\0\0")
-    found = two("cache", "verify")
-    assert found.code == 1 and damaged in found.out and "checksum" in found.out
-    assert two("cache", "verify", "--remove", "--json").json()["removed"] == 1
-    assert two("cache", "verify").code == 0
-
-
 def test_stats_count_what_processes_did(monojit):
     assert monojit("warm", KEY, SECOND, "--arch", "gfx950").code == 0
     assert monojit("warm", KEY, "--arch", "gfx950").code == 0
@@ -102,18 +67,20 @@ def test_stats_count_what_processes_did(monojit):
     assert family["entries"] == 2 and family["builds"] == 0
 
 
-def test_path_tells_the_folder_and_where_it_comes_from(monojit, tmp_path):
-    assert monojit("cache", "path").out == f"{monojit.cache}\n"
-    assert monojit("cache", "path", "--json").json()["origin"] == "MONOJIT_CACHE_DIR"
-    assert monojit("cache", "path", "--cache-dir", tmp_path, "--json").json()["origin"] == "--cache-dir"
-    assert not monojit.cache.exists()
+def test_a_store_keeps_the_folder_within_its_limit(monojit):
+    assert monojit("warm", SMALL, "--arch", "gfx950").code == 0
+    (entry,) = monojit.entries()
+    room = 3 * entry["file_bytes"]
+    outcome = monojit("warm", "example.row_norm{rows=1..12,hidden=512}", "--arch", "gfx950", "--jobs", "1", MONOJIT_CACHE_MAX_SIZE=str(room))
+    assert "failed 0" in outcome.out
+    assert sum(entry["file_bytes"] for entry in monojit.entries()) <= room
+    assert debris(monojit.cache) == []
 
 
-def test_other_users_are_let_in_by_the_umask_variable_alone(monojit):
-    assert monojit("warm", KEY, MONOJIT_CACHE_UMASK="027").code == 0
-    (entry,) = entry_files(monojit.cache)
-    assert entry.stat().st_mode & 0o777 == 0o640 and entry.parent.stat().st_mode & 0o777 == 0o750
-    assert monojit("cache", "clear").code == 0
-    assert monojit("warm", KEY).code == 0
-    (entry,) = entry_files(monojit.cache)
-    assert entry.stat().st_mode & 0o777 == 0o600
+def test_no_count_is_lost_between_processes(monojit):
+    assert monojit.get().code == 0
+    for _ in range(3):
+        processes = [monojit.start("warm", SMALL, "--arch", "gfx950") for _ in range(8)]
+        assert all(monojit.finish(process).code == 0 for process in processes)
+    (family,) = monojit("cache", "stats", "--json").json()["families"]
+    assert (family["disk_hits"], family["misses"], family["builds"]) == (24, 1, 1)

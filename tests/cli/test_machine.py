@@ -1,7 +1,7 @@
 """Devices, archs and libraries that aren't there; `monojit doctor`."""
 
 import pytest
-from conftest import KEY, refused
+from conftest import KEY, SMALL, refused
 
 
 @pytest.mark.parametrize("command", ["run", "dump", "warm"])
@@ -66,6 +66,15 @@ def test_without_comgr_nothing_is_built_and_the_message_says_why(monojit, comman
     outcome = monojit(command, KEY, "--arch", "gfx950", MONOJIT_COMGR_LIBRARY="/nonexistent/libamd_comgr.so")
     assert refused(outcome, "/nonexistent/libamd_comgr.so", "MONOJIT_COMGR_LIBRARY")
     assert monojit.entries() == []
+
+
+@pytest.mark.parametrize("command", ["run", "dump", "warm"])
+def test_a_folder_for_temporary_files_that_is_none_is_named_and_hits_need_none(monojit, command, tmp_path):
+    outcome = monojit(command, SMALL, "--arch", "gfx950", TMPDIR="/nonexistent")
+    assert "TMPDIR=/nonexistent is no folder" in outcome.err and outcome.code in (1, 2)
+    assert monojit.entries() == []
+    assert monojit("warm", SMALL, "--arch", "gfx950", TMPDIR=str(tmp_path)).code == 0
+    assert "hit 1" in monojit("warm", SMALL, "--arch", "gfx950", TMPDIR="/nonexistent").out
 
 
 def test_without_comgr_a_cached_kernel_still_runs(warm):

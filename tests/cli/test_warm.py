@@ -1,13 +1,9 @@
-"""`monojit warm`: patterns, job files, shards, workers that fail, interruptions."""
+"""`monojit warm`: patterns, job files, shards, what it prints."""
 
-import json
 import os
 import pty
-import random
 import re
-import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -128,85 +124,6 @@ def test_shards_together_are_the_whole_and_share_nothing(monojit):
     assert sorted(sum(shards, [])) == sorted(jobs())
 
 
-def test_a_build_that_wants_more_memory_than_it_may_have_fails_alone(monojit):
-    """24 MiB are enough for a small kernel."""
-    large = "kimi_k3.k2{tokens=8,nblocks=8}"
-    outcome = warm(monojit, large, ROW_NORM, "--memory", "24", "--retries", "0", "--json")
-    assert outcome.code == 1
-    report = outcome.json()
-    assert report["summary"]["failed"] == 1 and report["summary"]["built"] == 3 and report["summary"]["strict_ready"] is False
-    failed = report["kernels"][0]
-    assert failed["cache"] is None and failed["key"] in failed["error"] and "24 MiB of memory" in failed["error"]
-    assert len(entry_files(monojit.cache)) == 3
-
-
-def test_a_build_past_its_deadline_is_tried_again_and_then_fails(monojit):
-    outcome = warm(monojit, "kimi_k3.k2{tokens=8,nblocks=8}", "--timeout", "0.1", "--retries", "2", "--json")
-    assert outcome.code == 1
-    (kernel,) = outcome.json()["kernels"]
-    assert kernel["attempts"] == 3
-    assert "0.1 s, the deadline" in kernel["error"]
-    assert entry_files(monojit.cache) == []
-
-
-def workers_of(process):
-    """Process ids of the worker processes that a running warm has."""
-    found = []
-    for name in os.listdir("/proc"):
-        try:
-            status = open(f"/proc/{name}/stat").read().rsplit(") ", 1)
-            if name.isdigit() and status[1].split()[1] == str(process.pid):
-                found.append(int(name))
-        except (OSError, IndexError):
-            continue
-    return found
-
-
-def test_killed_workers_cost_their_builds_at_most_and_retries_mend_them(monojit):
-    process = monojit.start("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950", "--jobs", "2", "--retries", "20", "--json")
-    seeded = random.Random(7)
-    killed = 0
-    while process.poll() is None and killed < 6:
-        time.sleep(seeded.uniform(0.05, 0.3))
-        for worker in workers_of(process)[:1]:
-            os.kill(worker, signal.SIGKILL)
-            killed += 1
-    outcome = monojit.finish(process)
-    assert killed > 0
-    assert outcome.code == 0, outcome.err
-    assert outcome.json()["summary"]["strict_ready"] is True
-    assert len(entry_files(monojit.cache)) == 16
-
-
-@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_warm_goes_on_where_it_stopped(monojit, signal_number):
-    arguments = ("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950", "--jobs", "1", "--json")
-    process = monojit.start(*arguments)
-    deadline = time.monotonic() + TIMEOUT_S
-    while len(list(monojit.cache.rglob("*.mono"))) < 3 and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.send_signal(signal_number)
-    outcome = monojit.finish(process)
-    assert outcome.code == 1
-    assert "goes on where it stopped" in outcome.err
-    first = outcome.json()["summary"]
-    assert first["failed"] == 0 and first["built"] >= 3
-    second = monojit(*arguments).json()["summary"]
-    assert second["hit"] == first["built"] and second["built"] == 16 - first["built"]
-
-
-def test_a_killed_warm_leaves_no_worker_behind(monojit):
-    process = monojit.start("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950", "--jobs", "2")
-    deadline = time.monotonic() + TIMEOUT_S
-    while not (workers := workers_of(process)) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
-    while any(os.path.exists(f"/proc/{worker}") for worker in workers) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not any(os.path.exists(f"/proc/{worker}") for worker in workers)
-
-
 def test_a_terminal_gets_a_bar_and_no_line_a_kernel(monojit):
     primary, secondary = pty.openpty()
     process = subprocess.Popen([monojit.binary, "warm", ROW_NORM, "--arch", "gfx950"], stdin=subprocess.DEVNULL,
@@ -222,58 +139,6 @@ def test_a_terminal_gets_a_bar_and_no_line_a_kernel(monojit):
     os.close(primary)
     assert b"/3, built " in shown and b"[" in shown
     assert out.splitlines() == [out.strip()] and out.startswith("built 3, hit 0, failed 0")
-
-
-def test_a_miss_in_strict_mode_gives_the_command_that_mends_it(monojit, tmp_path):
-    folder = tmp_path / "it's here"
-    outcome = monojit.run("--strict", "--arch", "gfx950", "--cache-dir", folder)
-    assert refused(outcome, "strict mode compiles nothing: run monojit warm '", "--cache-dir '")
-    command = outcome.err.strip().split(": run ")[-1].replace("monojit", f"'{monojit.binary}'", 1)
-    assert subprocess.run(["sh", "-c", command], env=monojit.environment, timeout=TIMEOUT_S).returncode == 0
-    assert monojit.run("--strict", "--arch", "gfx950", "--cache-dir", folder).json()["cache"] == "disk"
-
-
-def random_environment(seeded, folder):
-    """Variables that other programs heed, and some that none does; where a home may be, and where it is not."""
-    names = ["ARCH", "DEBUG", "CC", "CXX", "CFLAGS", "CXXFLAGS", "TARGET", "OPT", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME", "HOSTNAME",
-             "PWD", "TERM", "EDITOR", "SOURCE_DATE_EPOCH", "CACHE", "CACHE_DIR", "LLVM", "ROCM_PATH", "HIP_PLATFORM", "STRICT", "JIT"]
-    values = ["", "0", "1", "gfx90a", "gfx942", "-O0", "tr_TR.UTF-8", "C", "Pacific/Auckland", "/nonexistent", "root", "\u00e9", "=", "*"]
-    environment = {name: seeded.choice(values) for name in seeded.sample(names, seeded.randint(3, len(names)))}
-    environment |= {f"X{seeded.randrange(10**6)}": "y" * seeded.randrange(100) for _ in range(seeded.randrange(4))}
-    environment["HOME"] = str(folder / f"home{seeded.randrange(10**6)}")
-    return environment
-
-
-def test_keys_and_code_are_the_same_under_twenty_random_environments(monojit, tmp_path):
-    """Warmed here, hit there: whatever else the environment holds."""
-    keys = ["example.row_norm{rows=4,hidden=512}", "minimax_m3.k1{tokens=2}"]
-    assert warm(monojit, *keys).code == 0
-    digests = sorted(entry["digest"] for entry in monojit.entries())
-    kept = {name: monojit.environment[name] for name in ("MONOJIT_LIBRARY_DIR", "PATH", "LD_LIBRARY_PATH") if name in monojit.environment}
-    seeded = random.Random(20)
-    for number in range(20):
-        environment = kept | random_environment(seeded, tmp_path) | {"AMD_COMGR_CACHE": "0"}
-        folder = tmp_path / f"cwd{number}"
-        folder.mkdir()
-
-        def run(*arguments):
-            return subprocess.run([monojit.binary, *arguments], cwd=folder, env=environment, capture_output=True, text=True,
-                                  timeout=TIMEOUT_S)
-
-        # A strict reader of the first cache hits everything: warm with no compiler at hand builds nothing.
-        hit = run("warm", *keys, "--arch", "gfx950", "--cache-dir", str(monojit.cache), "--json")
-        assert hit.returncode == 0, hit.stderr
-        assert json.loads(hit.stdout)["summary"]["hit"] == len(keys)
-        if number % 5 == 0:  # and what is built there goes by the same names, with the same code
-            own = folder / "cache"
-            assert run("warm", *keys, "--arch", "gfx950", "--cache-dir", str(own)).returncode == 0
-            listed = json.loads(run("cache", "ls", "--cache-dir", str(own), "--json").stdout)["entries"]
-            assert sorted(entry["digest"] for entry in listed) == digests
-            for key in keys:
-                shown = [json.loads(run("cache", "show", key, "--cache-dir", str(where), "--json").stdout)["entries"][0]["record"]
-                         for where in (own, monojit.cache)]
-                assert shown[0]["ir_digest"] == shown[1]["ir_digest"]
-                assert shown[0]["resources"] == shown[1]["resources"]
 
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "warm"

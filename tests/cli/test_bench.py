@@ -20,7 +20,7 @@ def test_cache_hits_are_measured(monojit):
     outcome = monojit("bench", "^cache", "--json")
     assert outcome.code == 0, outcome.err
     assert [(figure["name"], figure["unit"]) for figure in outcome.json()] == [
-        ("cache.disk_hit", "us"), ("cache.memory_hit", "ns"), ("cache.trim100k", "ms"), ("cache.warm_start32", "ms"),
+        ("cache.disk_hit", "us"), ("cache.memory_hit", "ns"), ("cache.entry_bytes", "B"), ("cache.code_object_bytes", "B"), ("cache.trim100k", "ms"), ("cache.warm_start32", "ms"),
         ("cache.contains1000", "ms"), ("cache.jobs2_speedup", "x"), ("cache.warm_peak_worker", "B"), ("cache.warm_peak_process", "B"),
         ("cache.start.minimax_m3.k1", "ms"), ("cache.start.kimi_k3.k2", "ms")]
     assert monojit.entries() == []

@@ -1,0 +1,129 @@
+"""Entries that are not what they should be: never served, said once, built anew."""
+
+import os
+import random
+import shutil
+
+import entries
+import pytest
+from conftest import KEY, SMALL, entry_files
+
+FLIPS = 12
+SEED = 4
+
+
+@pytest.fixture
+def entry(monojit):
+    """The file of SMALL's entry."""
+    assert monojit("warm", SMALL, "--arch", "gfx950").code == 0
+    (file,) = entry_files(monojit.cache)
+    return file
+
+
+def rebuilt(monojit, file, *texts):
+    """The entry is built anew, with one line that names the file and holds all of the texts; then it is as it should be."""
+    outcome = monojit.get()
+    assert outcome.code == 0, outcome
+    assert outcome.json()["cache"] == "built"
+    (line,) = outcome.warnings
+    assert str(file) in line
+    for text in texts:
+        assert text in line
+    again = monojit.get()
+    assert again.json()["cache"] == "disk" and again.warnings == []
+    assert monojit("cache", "verify").code == 0
+    return True
+
+
+@pytest.mark.parametrize("kept", [0, 7, 20, 100, -33, -1])
+def test_an_entry_cut_anywhere_is_built_anew(monojit, entry, kept):
+    entry.write_bytes(entry.read_bytes()[:kept])
+    assert rebuilt(monojit, entry, "is truncated")
+
+
+def test_an_entry_with_any_bit_flipped_is_built_anew(monojit, entry):
+    sound = entry.read_bytes()
+    seeded = random.Random(SEED)
+    for _ in range(FLIPS):
+        content = bytearray(sound)
+        at = seeded.randrange(len(content))
+        content[at] ^= 1 << seeded.randrange(8)
+        entry.write_bytes(content)
+        assert monojit("cache", "verify").code == 1, at
+        assert rebuilt(monojit, entry), at
+
+
+def test_an_entry_with_bytes_behind_its_end_is_built_anew(monojit, entry):
+    entry.write_bytes(entry.read_bytes() + b"x")
+    assert rebuilt(monojit, entry, "1 bytes after its end")
+
+
+def test_an_entry_of_another_format_version_is_built_anew(monojit, entry):
+    entry.write_bytes(entries.encoded(entries.parts_of(entry), version=2))
+    assert rebuilt(monojit, entry, "format version 2")
+
+
+@pytest.mark.parametrize("other", ["example.row_norm{rows=5,hidden=512}", "common.bump"])
+def test_a_sound_entry_of_another_key_under_this_ones_name_is_built_anew(monojit, entry, other):
+    assert monojit("warm", other, "--arch", "gfx950").code == 0
+    (stranger,) = [file for file in entry_files(monojit.cache) if file != entry]
+    shutil.move(stranger, entry)
+    assert rebuilt(monojit, entry, "holds another key", other.split("{")[0])
+
+
+def test_a_sound_entry_of_another_chip_under_this_ones_name_is_built_anew(monojit, entry):
+    assert monojit("warm", SMALL, "--arch", "gfx942").code == 0
+    (stranger,) = [file for file in entry_files(monojit.cache) if file != entry]
+    shutil.move(stranger, entry)
+    assert rebuilt(monojit, entry, "holds another key", "gfx942")
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
+def test_what_is_no_file_in_an_entrys_place_is_built_anew(monojit, entry, kind, tmp_path):
+    aside = tmp_path / "aside"
+    shutil.move(entry, aside)
+    {"link": lambda: entry.symlink_to(aside), "folder": entry.mkdir, "pipe": lambda: os.mkfifo(entry)}[kind]()
+    assert rebuilt(monojit, entry, "symbolic link" if kind == "link" else "not a regular file")
+    assert aside.exists()
+
+
+def forge(file, **changes):
+    """Changes parts of an entry and seals it again."""
+    file.write_bytes(entries.encoded(entries.parts_of(file) | changes))
+
+
+def test_an_image_that_the_device_refuses_is_dropped_built_anew_once_and_runs(monojit, entry):
+    forge(entry, code_object=b"\x7fELF and no more")
+    outcome = monojit.run("--arch", "gfx950", key=SMALL)
+    assert outcome.code == 0, outcome
+    assert outcome.json()["cache"] == "built" and outcome.json()["verified"] is True
+    assert len(outcome.warnings) == 1 and "building it anew" in outcome.err
+    assert monojit.run("--arch", "gfx950", key=SMALL).json()["cache"] == "disk"
+
+
+def test_an_image_that_the_device_refuses_is_a_clear_error_where_nothing_may_be_built(monojit, entry):
+    forge(entry, code_object=b"\x7fELF and no more")
+    outcome = monojit.run("--strict", "--arch", "gfx950", key=SMALL)
+    assert outcome.code == 1 and outcome.out == ""
+    assert SMALL.split("{")[0] in outcome.err
+    assert entry.exists()
+
+
+@pytest.mark.parametrize("metadata", [b"", b"{}", b"[1]", b"\xff\xfe", b'{"symbol": 5}'])
+def test_a_sound_entry_with_a_senseless_record_is_built_anew(monojit, entry, metadata):
+    forge(entry, metadata=metadata)
+    outcome = monojit.get()
+    assert outcome.code == 0, outcome
+    assert outcome.json()["cache"] == "built"
+    assert len(outcome.warnings) == 1 and "building it anew" in outcome.err
+    assert monojit.get().json()["cache"] == "disk"
+
+
+def test_what_was_damaged_runs_and_is_right(monojit):
+    assert monojit("warm", KEY, "--arch", "gfx950").code == 0
+    (file,) = entry_files(monojit.cache)
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    outcome = monojit.run("--arch", "gfx950")
+    assert outcome.json()["cache"] == "built" and outcome.json()["verified"] is True

@@ -1,0 +1,79 @@
+"""Who may read and write what is made in a cache folder."""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from conftest import SMALL, TIMEOUT_S, entry_files
+
+GROUP = 54321
+USERS = (54001, 54002)
+
+
+def test_other_users_are_let_in_by_the_umask_variable_alone(monojit):
+    assert monojit("warm", SMALL, MONOJIT_CACHE_UMASK="027").code == 0
+    (entry,) = entry_files(monojit.cache)
+    assert entry.stat().st_mode & 0o777 == 0o640 and entry.parent.stat().st_mode & 0o777 == 0o750
+    assert monojit("cache", "clear").code == 0
+    assert monojit("warm", SMALL).code == 0
+    (entry,) = entry_files(monojit.cache)
+    assert entry.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o777])
+def test_a_cache_is_private_whatever_the_umask_of_the_process(monojit, mask):
+    command = [monojit.binary, "warm", SMALL, "--arch", "gfx950"]
+    assert subprocess.run(command, env=monojit.environment, umask=mask, capture_output=True, timeout=TIMEOUT_S).returncode == 0
+    modes = {path.stat().st_mode & 0o777 for path in [monojit.cache, *monojit.cache.rglob("*")] if path.is_dir()}
+    assert modes == {0o700}
+    assert {path.stat().st_mode & 0o777 for path in monojit.cache.rglob("*") if path.is_file()} == {0o600}
+
+
+@pytest.fixture
+def as_user(monojit):
+    """Runs the command as another user of the group, in a folder that the group shares."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can be several users")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        shared = folder / "shared"
+        shared.mkdir()
+        os.chown(shared, USERS[0], GROUP)
+        shared.chmod(0o2770)
+        environment = monojit.environment | {"MONOJIT_CACHE_DIR": str(shared), "MONOJIT_CACHE_UMASK": "007", "HOME": "/nonexistent"}
+
+        def run(user, *arguments):
+            done = subprocess.run([monojit.binary, *arguments], env=environment, user=user, group=GROUP, extra_groups=[], umask=0o077,
+                                  cwd="/", capture_output=True, text=True, timeout=TIMEOUT_S)
+            assert done.returncode == 0, done
+            return done
+
+        try:
+            run(USERS[0], "--version")
+        except PermissionError:
+            pytest.skip("other users may not read this build")
+        yield run
+
+
+def test_users_of_a_group_hit_what_another_built_and_trim_it(as_user):
+    assert "built 1, hit 0" in as_user(USERS[0], "warm", SMALL, "--arch", "gfx950").stdout
+    second = as_user(USERS[1], "warm", SMALL, "--arch", "gfx950")
+    assert "built 0, hit 1" in second.stdout and second.stderr == ""
+    assert "removed 1 entry" in as_user(USERS[1], "cache", "trim", "--max-size", "1").stdout
+    assert "built 1, hit 0" in as_user(USERS[1], "warm", SMALL, "--arch", "gfx950").stdout
+    assert "built 0, hit 1" in as_user(USERS[0], "warm", SMALL, "--arch", "gfx950").stdout
+
+
+def test_an_entry_is_data_that_no_loader_opens(monojit, tmp_path):
+    """Neither may it be run, nor is it given to dlopen."""
+    assert monojit("warm", SMALL, "--arch", "gfx950").code == 0
+    (entry,) = entry_files(monojit.cache)
+    assert entry.stat().st_mode & 0o111 == 0
+    assert not entry.read_bytes().startswith(b"\x7fELF")
+    outcome = monojit("warm", SMALL, "--arch", "gfx950", LD_DEBUG="files", LD_DEBUG_OUTPUT=str(tmp_path / "loaded"))
+    assert "hit 1" in outcome.out
+    loaded = "".join(file.read_text(errors="replace") for file in tmp_path.glob("loaded.*"))
+    assert "libfmt" in loaded and str(monojit.cache) not in loaded

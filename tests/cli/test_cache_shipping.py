@@ -1,0 +1,116 @@
+"""Archives of kernels: packed, used in place, unpacked."""
+
+import random
+
+import entries
+import pytest
+from conftest import KEY, SMALL, entry_files, refused
+
+CHANGES = 30
+SEED = 9
+
+
+def run(monojit, *arguments, **environment):
+    return monojit.run("--arch", "gfx950", "--no-verify", *arguments, **environment)
+
+
+def test_an_archive_serves_in_place_and_unpacks(monojit, warm_cache, tmp_path):
+    archive = tmp_path / "kernels.monopack"
+    report = monojit("cache", "pack", archive, KEY, "--cache-dir", warm_cache, "--json").json()
+    assert [set(entry) for entry in report["entries"]] == [
+        {"digest", "key", "target", "generator", "toolchain", "entry_bytes", "stored_bytes"}]
+    assert report["bytes"] == archive.stat().st_size < report["entries"][0]["entry_bytes"]
+    outcome = run(monojit, "--strict", MONOJIT_CACHE_READONLY=f"/nowhere:{archive}")
+    assert outcome.json()["cache"] == "read_only"
+    assert "/nowhere can't be opened" in outcome.err
+    assert entry_files(monojit.cache) == []
+    assert KEY[:20] in monojit("cache", "unpack", archive, "--list").out
+    assert entry_files(monojit.cache) == []
+    assert monojit("cache", "unpack", archive, "--json").json()["stored"] == 1
+    assert run(monojit).json()["cache"] == "disk"
+
+
+def test_packing_nothing_or_what_is_no_archive_is_refused(monojit, tmp_path):
+    assert refused(monojit("cache", "pack", tmp_path / "a"), "either entries or --all")
+    text = tmp_path / "text"
+    text.write_text("this is a text of a few words, longer than a header")
+    assert refused(monojit("cache", "unpack", text), "no archive of kernels")
+
+
+@pytest.fixture
+def packed(monojit, tmp_path):
+    """An archive of three kernels, and nothing in the cache."""
+    archive = tmp_path / "kernels.monopack"
+    assert monojit("warm", "example.row_norm{rows=3|4|5,hidden=512}", "--arch", "gfx950").code == 0
+    report = monojit("cache", "pack", archive, "--all", "--json").json()
+    assert len(report["entries"]) == 3
+    assert monojit("cache", "clear").code == 0
+    return archive
+
+
+def test_all_is_packed_and_comes_back_byte_for_byte(monojit, tmp_path):
+    assert monojit("warm", "example.row_norm{rows=3|4|5,hidden=512}", "--arch", "gfx950,gfx942").code == 0
+    before = {file.name: file.read_bytes() for file in entry_files(monojit.cache)}
+    first, second = tmp_path / "first", tmp_path / "second"
+    for archive in (first, second):
+        assert monojit("cache", "pack", archive, "--all").code == 0
+    assert first.read_bytes() == second.read_bytes()
+    assert monojit("cache", "clear").code == 0
+    assert monojit("cache", "unpack", first, "--json").json()["stored"] == 6
+    assert {file.name: file.read_bytes() for file in entry_files(monojit.cache)} == before
+
+
+def test_an_entry_that_is_unusable_is_left_out_of_all_and_said(monojit, tmp_path):
+    assert monojit("warm", "example.row_norm{rows=3|4,hidden=512}", "--arch", "gfx950").code == 0
+    damaged = entry_files(monojit.cache)[0]
+    damaged.write_bytes(damaged.read_bytes()[:-1])
+    outcome = monojit("cache", "pack", tmp_path / "archive", "--all", "--json")
+    assert len(outcome.json()["entries"]) == 1
+    assert str(damaged) in outcome.err and "left out" in outcome.err
+
+
+def test_an_archive_with_any_byte_changed_serves_no_wrong_kernel(monojit, packed):
+    sound = packed.read_bytes()
+    seeded = random.Random(SEED)
+    for _ in range(CHANGES):
+        content = bytearray(sound)
+        content[seeded.randrange(len(content))] ^= 1 << seeded.randrange(8)
+        packed.write_bytes(content)
+        outcome = monojit("cache", "unpack", packed, "--json")
+        assert outcome.code in (0, 1, 2), outcome
+        assert outcome.err or outcome.json()["stored"] == 3
+        assert monojit("cache", "verify").code == 0
+        assert monojit("cache", "clear").code == 0
+
+
+def test_an_archive_that_is_cut_is_refused_and_costs_a_reader_one_line(monojit, packed):
+    packed.write_bytes(packed.read_bytes()[:-5])
+    assert refused(monojit("cache", "unpack", packed), str(packed))
+    outcome = monojit.get(SMALL, MONOJIT_CACHE_READONLY=str(packed))
+    assert outcome.json()["cache"] == "built"
+    (line,) = outcome.warnings
+    assert str(packed) in line and "it is not used" in line
+
+
+def test_strict_mode_serves_from_an_archive_and_tells_another_release_from_a_miss(monojit, packed):
+    hit = run(monojit, "--strict", key=SMALL, MONOJIT_CACHE_READONLY=str(packed))
+    assert hit.json()["cache"] == "read_only" and hit.warnings == []
+    miss = run(monojit, "--strict", key="example.row_norm{rows=7,hidden=512}", MONOJIT_CACHE_READONLY=str(packed))
+    assert refused(miss, "monojit warm") and "another release" not in miss.err
+    assert monojit("cache", "unpack", packed).code == 0
+    for file in entry_files(monojit.cache):
+        parts = entries.parts_of(file)
+        file.unlink()
+        entries.add_to(monojit.cache, parts | {"toolchain": b"llvm-21.0.0/comgr-3.0"})
+    other = packed.parent / "other"
+    assert monojit("cache", "pack", other, "--all").code == 0
+    assert monojit("cache", "clear").code == 0
+    differs = run(monojit, "--strict", key=SMALL, MONOJIT_CACHE_READONLY=str(other))
+    assert refused(differs, "only of another release", "llvm-21.0.0/comgr-3.0")
+
+
+def test_a_warm_counts_what_is_read_only_as_there(monojit, packed):
+    outcome = monojit("warm", SMALL, "--arch", "gfx950", "--json", MONOJIT_CACHE_READONLY=str(packed),
+                      MONOJIT_COMGR_LIBRARY="/nonexistent/libamd_comgr.so")
+    assert outcome.code == 0, outcome
+    assert outcome.json()["summary"]["hit"] == 1 and outcome.json()["summary"]["strict_ready"] is True

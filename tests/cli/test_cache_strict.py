@@ -1,0 +1,42 @@
+"""Strict mode: nothing is compiled, and a miss says what to do."""
+
+import subprocess
+
+from conftest import KEY, SMALL, TIMEOUT_S, entry_files, refused
+
+
+def test_strict_builds_nothing_and_names_the_command_that_would(monojit):
+    assert refused(monojit.run("--strict"), "monojit warm", "minimax_m3.k1{")
+    assert monojit.entries() == []
+
+
+def test_a_miss_in_strict_mode_gives_the_command_that_mends_it(monojit, tmp_path):
+    folder = tmp_path / "it's here"
+    outcome = monojit.run("--strict", "--arch", "gfx950", "--cache-dir", folder)
+    assert refused(outcome, "strict mode compiles nothing: run monojit warm '", "--cache-dir '")
+    command = outcome.err.strip().split(": run ")[-1].replace("monojit", f"'{monojit.binary}'", 1)
+    assert subprocess.run(["sh", "-c", command], env=monojit.environment, timeout=TIMEOUT_S).returncode == 0
+    assert monojit.run("--strict", "--arch", "gfx950", "--cache-dir", folder).json()["cache"] == "disk"
+
+
+def test_strict_mode_opens_no_compiler(monojit):
+    outcome = monojit.run("--strict", MONOJIT_COMGR_LIBRARY="/nonexistent/libamd_comgr.so")
+    assert refused(outcome, "monojit warm")
+    assert "comgr" not in outcome.err
+
+
+def test_a_damaged_entry_is_a_miss_in_strict_mode_too(monojit):
+    assert monojit("warm", SMALL, "--arch", "gfx950").code == 0
+    (file,) = entry_files(monojit.cache)
+    file.write_bytes(file.read_bytes()[:-1])
+    outcome = monojit.run("--strict", "--arch", "gfx950", key=SMALL)
+    assert refused(outcome, "is truncated", "monojit warm")
+
+
+def test_strict_and_no_cache_do_not_go_together(monojit):
+    assert refused(monojit.run("--strict", "--no-cache"), "--strict", "--no-cache")
+
+
+def test_a_warm_ends_with_a_look_as_strict_mode_has_it(monojit):
+    assert "strict mode serves every job" in monojit("warm", KEY, "--arch", "gfx950").out
+    assert monojit.run("--strict", "--arch", "gfx950").json()["cache"] == "disk"

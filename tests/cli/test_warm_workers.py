@@ -1,0 +1,77 @@
+"""Builds in worker processes: what goes wrong in one costs that one, and an interrupted warm goes on."""
+
+import os
+import random
+import signal
+import time
+
+import pytest
+from conftest import TIMEOUT_S, entry_files, workers_of
+
+ROW_NORM = "example.row_norm{rows=1|2|3,hidden=512}"
+
+
+def test_a_build_that_wants_more_memory_than_it_may_have_fails_alone(monojit):
+    """24 MiB are enough for a small kernel."""
+    large = "kimi_k3.k2{tokens=8,nblocks=8}"
+    outcome = monojit("warm", large, ROW_NORM, "--arch", "gfx950", "--memory", "24", "--retries", "0", "--json")
+    assert outcome.code == 1
+    report = outcome.json()
+    assert report["summary"]["failed"] == 1 and report["summary"]["built"] == 3 and report["summary"]["strict_ready"] is False
+    failed = report["kernels"][0]
+    assert failed["cache"] is None and failed["key"] in failed["error"] and "24 MiB of memory" in failed["error"]
+    assert len(entry_files(monojit.cache)) == 3
+
+
+def test_a_build_past_its_deadline_is_tried_again_and_then_fails(monojit):
+    outcome = monojit("warm", "kimi_k3.k2{tokens=8,nblocks=8}", "--timeout", "0.1", "--retries", "2", "--arch", "gfx950", "--json")
+    assert outcome.code == 1
+    (kernel,) = outcome.json()["kernels"]
+    assert kernel["attempts"] == 3
+    assert "0.1 s, the deadline" in kernel["error"]
+    assert entry_files(monojit.cache) == []
+
+
+def test_killed_workers_cost_their_builds_at_most_and_retries_mend_them(monojit):
+    process = monojit.start("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950", "--jobs", "2", "--retries", "20", "--json")
+    seeded = random.Random(7)
+    killed = 0
+    while process.poll() is None and killed < 6:
+        time.sleep(seeded.uniform(0.05, 0.3))
+        for worker in workers_of(process)[:1]:
+            os.kill(worker, signal.SIGKILL)
+            killed += 1
+    outcome = monojit.finish(process)
+    assert killed > 0
+    assert outcome.code == 0, outcome.err
+    assert outcome.json()["summary"]["strict_ready"] is True
+    assert len(entry_files(monojit.cache)) == 16
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_warm_goes_on_where_it_stopped(monojit, signal_number):
+    arguments = ("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950", "--jobs", "1", "--json")
+    process = monojit.start(*arguments)
+    deadline = time.monotonic() + TIMEOUT_S
+    while len(list(monojit.cache.rglob("*.mono"))) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal_number)
+    outcome = monojit.finish(process)
+    assert outcome.code == 1
+    assert "goes on where it stopped" in outcome.err
+    first = outcome.json()["summary"]
+    assert first["failed"] == 0 and first["built"] >= 3
+    second = monojit(*arguments).json()["summary"]
+    assert second["hit"] == first["built"] and second["built"] == 16 - first["built"]
+
+
+def test_a_killed_warm_leaves_no_worker_behind(monojit):
+    process = monojit.start("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950", "--jobs", "2")
+    deadline = time.monotonic() + TIMEOUT_S
+    while not (workers := workers_of(process)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    while any(os.path.exists(f"/proc/{worker}") for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(os.path.exists(f"/proc/{worker}") for worker in workers)
