@@ -37,7 +37,10 @@ void list(const CacheCommand& command) {
   table.add({"DIGEST", "TARGET", "BYTES", "USED", "KEY"});
   for (const StoredEntry& entry : all) {
     total += entry.file_bytes;
-    entries.push_back(to_json(entry));
+    if (command.json) {
+      entries.push_back(to_json(entry));
+      continue;
+    }
     const bool fine = entry.problem.empty();
     const std::string key = entry.key.text + (is_current(entry) ? "" : " (of another release)");
     table.add({cache::hex(entry.digest).substr(0, kShortDigest), fine ? entry.key.target : "?",
