@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <csignal>
 #include <filesystem>
 #include <iterator>
@@ -176,8 +177,11 @@ void run(Warmer& warmer, WarmProgress& progress, std::mutex& shown) {
   const Interruptible interruptible;
   const std::jthread watcher([&](const std::stop_token& stop) {
     constexpr std::chrono::milliseconds kTick(50);
+    std::mutex idle;
+    std::condition_variable_any tick;  // nobody but the request to stop ends a wait early
     while (!stop.stop_requested()) {
-      std::this_thread::sleep_for(kTick);
+      std::unique_lock waiting(idle);
+      tick.wait_for(waiting, stop, kTick, [] { return false; });
       if (interrupted && !warmer.cancelled()) warmer.cancel();
       warmer.observe([&](const std::vector<WarmResult>& results, const WarmCounts& counts) {
         const std::scoped_lock lock(shown);

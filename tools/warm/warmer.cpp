@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <future>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -37,10 +39,19 @@ std::size_t Warmer::missing() const {
 }
 
 void Warmer::run() {
-  if (missing() > 0) (void)workers_->toolchain();
+  open_compilers(std::min(missing(), static_cast<std::size_t>(settings_.jobs)));
   std::vector<std::jthread> threads;
   for (int i = 1; i < settings_.jobs; ++i) threads.emplace_back([this] { work(); });
   work();
+}
+
+/// Opening one takes as long as a few builds, so the workers do it at the same time.
+void Warmer::open_compilers(std::size_t count) {
+  std::vector<std::future<std::string>> opened;
+  for (std::size_t i = 0; i < count; ++i) {
+    opened.push_back(std::async(std::launch::async, [this] { return workers_->toolchain(); }));
+  }
+  for (auto& each : opened) (void)each.get();
 }
 
 void Warmer::cancel() {

@@ -66,6 +66,7 @@ class Warmer {
   runtime::Jit& jit() { return jit_; }
 
  private:
+  void open_compilers(std::size_t count);
   void work();
   void attempt(std::size_t job);
   bool try_once(std::size_t job, WarmResult& result);
