@@ -118,13 +118,13 @@ bool WriteBackCache::write_back_all() {
 u32 WriteBackCache::claim(const Spot& spot) {
   if (tags_.empty()) {
     tags_.resize(lines_);
-    states_ = std::make_unique_for_overwrite<LineState[]>(lines_);
+    states_.resize(lines_);
     data_ = std::make_unique_for_overwrite<LineData[]>(lines_);
   }
   const u32 place = index_of(spot, lines_);
   if (tags_[place].line == spot.line()) return place;
   LineState& state = states_[place];
-  if (tags_[place].line != 0 && state.dirty != 0) write_back_place(place);
+  if (state.dirty != 0) write_back_place(place);
   state = {.dirty = 0, .number = spot.line_number, .kind = spot.kind};
   tags_[place] = {.line = spot.line(), .epoch = 0};
   return place;

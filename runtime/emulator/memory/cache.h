@@ -124,9 +124,9 @@ class WriteBackCache {
 
  private:
   struct LineState {
-    ByteMask dirty;
-    u64 number;  ///< Spot::line_number
-    MemoryKind kind;
+    ByteMask dirty = 0;
+    u64 number = 0;  ///< Spot::line_number
+    MemoryKind kind = MemoryKind::kCoarseGrained;
   };
 
   /// Whether any part of the line is at its place.
@@ -141,9 +141,9 @@ class WriteBackCache {
   u32 lines_;
   DeviceLevel* below_;
   u64 epoch_ = 1;
-  std::vector<CacheTag> tags_;  // made by the first use, as what follows, in which nothing is where no line is
-  std::unique_ptr<LineState[]> states_;
-  std::unique_ptr<LineData[]> data_;
+  std::vector<CacheTag> tags_;  // made by the first use, as what follows
+  std::vector<LineState> states_;
+  std::unique_ptr<LineData[]> data_;  // nothing in them where no line is
   std::vector<u32> dirty_;  // places that may hold dirty bytes
 };
 
