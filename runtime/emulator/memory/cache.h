@@ -144,7 +144,7 @@ class WriteBackCache {
   std::vector<CacheTag> tags_;  // made by the first use, as what follows
   std::vector<LineState> states_;
   std::unique_ptr<LineData[]> data_;  // nothing in them where no line is
-  std::vector<u32> dirty_;  // places that may hold dirty bytes
+  std::vector<u32> dirty_;            // places that may hold dirty bytes
 };
 
 }  // namespace monojit::emulator

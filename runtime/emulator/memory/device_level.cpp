@@ -29,18 +29,17 @@ void DeviceLevel::write_line(const Spot& spot, const LineData& data, ByteMask ma
   cache_.write(spot, data, mask);
 }
 
-const u8* DeviceLevel::load(const Spot& spot, CachePolicy policy, const Freedom& freedom, Random& random,
-                            LineData& buffer) {
-  const u8* const memory = memory_of(spot);
-  if (!shared_) return memory;
+void DeviceLevel::load(const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,
+                       u8* result) {
+  if (!shared_) return copy_whole(result, reinterpret_cast<const void*>(spot.address), bytes);
   const std::lock_guard lock(mutex_);
   if (policy.scope < Scope::kSystem) {
-    std::memcpy(buffer.bytes, cache_.fetch(spot, random.chance(freedom.evict_clean)), kLineBytes);
-    return buffer.bytes;
+    const u8* const line = cache_.fetch(spot, random.chance(freedom.evict_clean));
+    return copy_whole(result, line + spot.offset(), bytes);
   }
   cache_.write_back(spot);
   if (!random.chance(freedom.keep_stale)) cache_.flush(spot);
-  return memory;
+  copy_whole(result, reinterpret_cast<const void*>(spot.address), bytes);
 }
 
 void DeviceLevel::store(const Spot& spot, const LineData& data, ByteMask mask, CachePolicy policy,

@@ -26,9 +26,8 @@ class DeviceLevel {
   void write_line(const Spot& spot, const LineData& data, ByteMask mask);
 
   // Accesses that pass the L2s.
-  /// The line: in memory, or a copy of it in `buffer`.
-  [[nodiscard]] const u8* load(const Spot& spot, CachePolicy policy, const Freedom& freedom, Random& random,
-                               LineData& buffer);
+  /// At most 16 bytes inside one line.
+  void load(const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random, u8* result);
   /// The bytes of the line that `mask` names.
   void store(const Spot& spot, const LineData& data, ByteMask mask, CachePolicy policy, const Freedom& freedom,
              Random& random);

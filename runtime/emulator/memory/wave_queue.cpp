@@ -98,13 +98,12 @@ void WaveQueue::fetch(MemoryRequest& request) {
   if (cached && is_sweep(request)) return fetch_sweep(request);
   u64 latest = 0;  // neighbouring lanes mostly share a line, which is looked up once
   const u8* line = nullptr;
-  LineData buffer;
   for_each_piece(request, request.data, [&](u64 address, u32 bytes, u8* data) {
     if (line == nullptr || line_of(address) != latest) {
       const Spot spot = spot_at(address);
       if (spot.address == 0) return;
-      line = cached ? xcd_.vector_line(place_.cu, spot, freedom_, random)
-                    : xcd_.line_past(place_.cu, spot, request.policy, freedom_, random, buffer);
+      if (!cached) return xcd_.load_past(place_.cu, spot, bytes, request.policy, freedom_, random, data);
+      line = xcd_.vector_line(place_.cu, spot, freedom_, random);
       latest = spot.line();
     }
     copy_whole(data, line + address % kLineBytes, bytes);
@@ -128,23 +127,13 @@ void WaveQueue::fetch_sweep(MemoryRequest& request) {
 
 void WaveQueue::store(const MemoryRequest& request) {
   const std::lock_guard lock(xcd_.mutex);
-  Spot spot;
-  LineData line;  // of neighbouring lanes, as far as mask says
-  ByteMask mask = 0;
-  const auto pass_on = [&] {
-    if (mask != 0) xcd_.store(place_.cu, spot, line, mask, request.policy, freedom_, random);
-    mask = 0;
-  };
+  LineData line;
   for_each_piece(request, request.data, [&](u64 address, u32 bytes, const u8* data) {
-    if (mask == 0 || line_of(address) != spot.line()) {
-      pass_on();
-      spot = spot_at(address);
-      if (spot.address == 0) return;
-    }
-    std::memcpy(line.bytes + address % kLineBytes, data, bytes);
-    mask |= byte_mask(address, bytes);
+    const Spot spot = spot_at(address);
+    if (spot.address == 0) return;
+    std::memcpy(line.bytes + spot.offset(), data, bytes);
+    xcd_.store(place_.cu, spot, line, byte_mask(address, bytes), request.policy, freedom_, random);
   });
-  pass_on();
   ++wave_.worker->memory_writes;
 }
 

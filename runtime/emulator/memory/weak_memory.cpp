@@ -191,15 +191,14 @@ u8* WeakMemory::atomic_place(Wave& wave, const MemoryRequest& request, u32 lane)
 bool WeakMemory::finish_atomics(Wave& wave, const MemoryRequest&) { return let_others_run(queue_of(wave)); }
 
 void WeakMemory::scalar_load(Wave& wave, const MicroOp*, u64 address, u32 bytes, void* result) {
+  constexpr u32 kStep = 4;
   WaveQueue& queue = queue_of(wave);
   const std::lock_guard lock(queue.xcd().mutex);
-  for (u32 at = 0; at < bytes;) {
+  for (u32 at = 0; at < bytes; at += kStep) {
     const Spot spot = queue.spot_at(address + at);
     if (spot.address == 0) return;
-    const u32 piece = std::min(static_cast<u32>(kLineBytes - spot.offset()), bytes - at);
     const u8* const line = queue.xcd().scalar_line(queue.cu(), spot, queue.freedom(), queue.random);
-    std::memcpy(static_cast<u8*>(result) + at, line + spot.offset(), piece);
-    at += piece;
+    std::memcpy(static_cast<u8*>(result) + at, line + spot.offset(), kStep);
   }
 }
 
