@@ -83,7 +83,7 @@ Function next(const char* name) {
 
 int number_in(const char* variable) {
   const char* const text = std::getenv(variable);
-  return text == nullptr ? -1 : std::atoi(text);  // NOLINT(cert-err34-c): the tests' own text
+  return text == nullptr ? -1 : static_cast<int>(std::strtol(text, nullptr, 10));
 }
 
 [[gnu::constructor]] void start_by_environment() {
@@ -107,6 +107,7 @@ int stop_file_faults() {
   return calls_made;
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses, cppcoreguidelines-pro-type-vararg): types and lists
 // The functions have names of their own here, as the C library's headers declare some of them in other ways.
 #define MONOJIT_DECLARE(result, name, parameters) \
   extern "C" __attribute__((visibility("default"))) result faulty_##name parameters __asm__(#name)
@@ -138,8 +139,6 @@ int stop_file_faults() {
     return watched && fails(#name) ? -1 : watching(real arguments, watched);                 \
   }
 
-// NOLINTBEGIN(bugprone-macro-parentheses, cppcoreguidelines-pro-type-vararg): types, and lists in parentheses of their
-// own
 using Path = const char*;
 using Text = char*;
 using Status = struct ::stat*;

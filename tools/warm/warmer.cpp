@@ -48,6 +48,7 @@ void Warmer::run() {
 /// Opening one takes as long as a few builds, so the workers do it at the same time.
 void Warmer::open_compilers(std::size_t count) {
   std::vector<std::future<std::string>> opened;
+  opened.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     opened.push_back(std::async(std::launch::async, [this] { return workers_->toolchain(); }));
   }
