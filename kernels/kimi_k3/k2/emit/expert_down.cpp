@@ -9,15 +9,17 @@ namespace {
 
 constexpr int kSteps = kIntermediate / kChunk;
 constexpr int kRowGroups = kLatent / kRowsPerTask;
-constexpr int kTileDwords = 256;
-constexpr int kScaleDwords = 2 * kWaveLanes;  // of two row groups, four steps
+constexpr int kTileBytes = 1024;
+constexpr int kScaleBytes = 2 * kWaveLanes * 4;  // of two row groups, four steps
+constexpr std::int64_t kWeightBytes = std::int64_t{kExperts} * kRowGroups * kSteps * kTileBytes;
+constexpr std::int64_t kAllScaleBytes = std::int64_t{kExperts} * (kRowGroups / 2) * kScaleBytes;
 constexpr int kWords = kIntermediate / kFp4WordValues;
 constexpr int kMostSlots = 5;  // of a wave, in flight together
 constexpr int kUnitCode = 127;
 using Batch = std::array<ExpertTiles<kSteps>, kMostSlots>;
 
 // Slots of a wave in a batch. What surely fits three batches is shared out evenly, so that steps of few tokens, whose
-// union is mostly about as large as it can be, don't load the last slot over and over.
+// union is mostly about as large as it can be, don't multiply slots that nobody has.
 int batch_slots(const Context& k) {
   constexpr int kBatches = 3;
   const int most = k.tokens() * kTopExperts / kWaves;
@@ -31,13 +33,21 @@ Uniform<Int32> slot_of(const Context& k, const Uniform<Int32>& batch, int j) {
   return wave_id() + batch * (batch_slots(k) * kWaves) + j * kWaves;
 }
 
-void fetch(const Context& k, const Uniform<Int32>& rows, const Uniform<Int32>& slots, const Uniform<Int32>& batch,
+// The weights and scales of all experts.
+struct Weights {
+  BufferResource tiles, scales;
+};
+
+// A slot behind the last has no expert: its lanes read beyond the buffers' ends, which loads nothing. A branch around
+// its loads would do, too, but who waits for others then has to wait for all.
+void fetch(const Context& k, const Weights& weights, const Uniform<Int32>& rows, const Uniform<Int32>& batch,
            Batch& tiles) {
   for (int j = 0; j < batch_slots(k); ++j) {
-    const Uniform<Int32> expert = uniform(load(k.lds.expert + min(slot_of(k, batch, j), slots - 1)));
-    const Uniform<Int32> tile = (expert * kRowGroups + rows) * (kSteps * kTileDwords);
-    const Uniform<Int32> scale = (expert * (kRowGroups / 2) + (rows >> 1)) * kScaleDwords;
-    fetch_tiles(tiles[static_cast<std::size_t>(j)], k.w2, k.w2s, tile, scale);
+    const int last = k.tokens() * kTopExperts - 1;
+    const Uniform<Int32> expert = uniform(load(k.lds.expert + min(slot_of(k, batch, j), last)));
+    const Uniform<Int32> tile = (expert * kRowGroups + rows) * (kSteps * kTileBytes);
+    const Uniform<Int32> scale = (expert * (kRowGroups / 2) + (rows >> 1)) * kScaleBytes;
+    fetch_tiles(tiles[static_cast<std::size_t>(j)], weights.tiles, weights.scales, tile, scale);
   }
 }
 
@@ -107,11 +117,12 @@ void push_rows(const Context& k, const Uniform<Int32>& rows) {
 }  // namespace
 
 void expert_down(const Context& k, const Uniform<Int32>& rows, const Uniform<Int32>& slots) {
+  const Weights weights = {BufferResource(k.w2, kWeightBytes), BufferResource(k.w2s, kAllScaleBytes)};
   const int batch_of_all = batch_slots(k) * kWaves;
   const Uniform<Int32> batches = udiv(slots + (batch_of_all - 1), Uniform<Int32>(batch_of_all));
   auto all = ping_pong<Batch>(
       Uniform<Int32>(0), 1, batches,
-      [&](const Uniform<Int32>& batch, Batch& tiles) { fetch(k, rows, slots, batch, tiles); },
+      [&](const Uniform<Int32>& batch, Batch& tiles) { fetch(k, weights, rows, batch, tiles); },
       [&](const Uniform<Int32>& batch, const Batch& tiles) {
         for (int j = 0; j < batch_slots(k); ++j) {
           use_slot(k, rows, slots, slot_of(k, batch, j), tiles[static_cast<std::size_t>(j)]);

@@ -32,6 +32,23 @@ void fetch_tiles(ExpertTiles<kSteps>& tiles, const Uniform<Ptr<Int32, Global>>& 
   }
 }
 
+/// The same of buffers, with offsets in bytes: what lies behind their ends is zeros that nobody loads. The offsets go
+/// through the lanes', as LLVM keeps what was in LDS in a vector register and would loop over a scalar offset.
+template <int kSteps>
+void fetch_tiles(ExpertTiles<kSteps>& tiles, const BufferResource& weights, const BufferResource& scales,
+                 const Uniform<Int32>& tile, const Uniform<Int32>& scale) {
+  constexpr int kTileBytes = 1024;
+  const Int32 words = lane_id() * 16 + tile;
+  const Int32 codes = lane_id() * 4 + scale;
+  for (int step = 0; step < kSteps; ++step) {
+    tiles.words[static_cast<std::size_t>(step)] =
+        load<Vec<Int32, 4>>(weights, words, {.offset = step * kTileBytes, .policy = CachePolicy::kNonTemporal});
+  }
+  for (int pair = 0; pair < (kSteps + 1) / 2; ++pair) {
+    tiles.scales[static_cast<std::size_t>(pair)] = load<Int32>(scales, codes, {.offset = pair * kWaveLanes * 4});
+  }
+}
+
 /// sum + the tile of `step` times activations, with their scales in byte 0. `odd_group`: 8 for the odd one of two row
 /// groups, else 0.
 template <int kSteps>
