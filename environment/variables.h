@@ -70,8 +70,8 @@ inline constexpr Variable kVariables[] = {
     {Id::kEmulatorSeed, "MONOJIT_EMULATOR_SEED", "order of workgroups and delays: a 64-bit number", "1"},
     {Id::kEmulatorAlignment, "MONOJIT_EMULATOR_ALIGNMENT", "what misaligned accesses do: driver or strict", "driver"},
     {Id::kEmulatorHostIsa, "MONOJIT_EMULATOR_HOST_ISA", "avx2 or avx512", "the best that this processor has"},
-    {Id::kEmulatorStall, "MONOJIT_EMULATOR_STALL", "workgroups that never run: NUMBER or DEVICE:NUMBER, with commas",
-     "none"},
+    {Id::kEmulatorStall, "MONOJIT_EMULATOR_STALL",
+     "workgroups that never run: NUMBER, DEVICE:NUMBER or DEVICE:*, with commas", "none"},
     {Id::kEmulatorLimit, "MONOJIT_EMULATOR_LIMIT", "seconds after which a launch is given up", "none"},
 };
 

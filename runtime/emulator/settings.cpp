@@ -76,15 +76,17 @@ HostIsa parse_host_isa(const Option& option, std::string_view value) {
   return isa;
 }
 
-/// "5" or "1:5"; nothing for what is neither.
+/// "5", "1:5" or "1:*"; nothing for what is none of them.
 std::optional<StalledWorkgroup> parse_stalled(std::string_view value) {
   const std::size_t colon = value.find(':');
-  const auto number = number_of(colon == value.npos ? value : value.substr(colon + 1));
-  if (!number) return std::nullopt;
-  if (colon == value.npos) return StalledWorkgroup{.device = std::nullopt, .number = *number};
+  const std::string_view workgroup = colon == value.npos ? value : value.substr(colon + 1);
+  const auto number = number_of(workgroup);
+  const bool all = colon != value.npos && workgroup == "*";
+  if (!number && !all) return std::nullopt;
+  if (colon == value.npos) return StalledWorkgroup{.device = std::nullopt, .number = number};
   const auto device = number_of(value.substr(0, colon));
   if (!device || *device >= kMostDevices) return std::nullopt;
-  return StalledWorkgroup{.device = static_cast<u32>(*device), .number = *number};
+  return StalledWorkgroup{.device = static_cast<u32>(*device), .number = number};
 }
 
 std::vector<StalledWorkgroup> parse_stalled_list(const Option& option, std::string_view value) {
@@ -138,7 +140,7 @@ constexpr Option kOptions[] = {
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.host_isa = parse_host_isa(option, value);
      }},
-    {"stall", name(Id::kEmulatorStall), "workgroups as NUMBER or DEVICE:NUMBER, separated by commas",
+    {"stall", name(Id::kEmulatorStall), "workgroups as NUMBER, DEVICE:NUMBER or DEVICE:*, separated by commas",
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.stalled = parse_stalled_list(option, value);
      }},
@@ -173,7 +175,7 @@ std::string option_names() {
 
 bool Settings::stalls(u32 device, u64 workgroup) const {
   return std::ranges::any_of(stalled, [&](const StalledWorkgroup& each) {
-    return each.number == workgroup && each.device.value_or(device) == device;
+    return each.number.value_or(workgroup) == workgroup && each.device.value_or(device) == device;
   });
 }
 
@@ -181,8 +183,9 @@ void check_together(const Settings& settings) {
   for (const auto& [device, number] : settings.stalled) {
     if (device.value_or(0) < settings.devices) continue;
     throw Failure(FailureKind::kNotInitialized,
-                  fmt::format("{} names workgroup {} of device {}, but {} is {}", name(Id::kEmulatorStall), number,
-                              *device, name(Id::kEmulatorDevices), settings.devices));
+                  fmt::format("{} names {} of device {}, but {} is {}", name(Id::kEmulatorStall),
+                              number ? fmt::format("workgroup {}", *number) : "all workgroups", *device,
+                              name(Id::kEmulatorDevices), settings.devices));
   }
 }
 

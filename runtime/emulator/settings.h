@@ -18,7 +18,7 @@ enum class MemoryMode : u8 { kCoherent, kWeak };
 /// A workgroup that takes its place on a compute unit and never runs, in every launch.
 struct StalledWorkgroup {
   std::optional<u32> device;  ///< none: of every device
-  u64 number = 0;
+  std::optional<u64> number;  ///< none: every one of the device's
   bool operator==(const StalledWorkgroup&) const = default;
 };
 

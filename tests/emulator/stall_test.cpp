@@ -113,6 +113,13 @@ TEST_CASE("a stalled workgroup of a device that is not there is refused, and one
   CHECK(describe_missing_stalled(run.grid->request(), settings).empty());
 }
 
+TEST_CASE("a device of which every workgroup is stalled is told as such") {
+  const HandOff run({.devices = 2, .stalled = {{.device = 1, .number = {}}}}, 1);
+  CHECK(run.results[1] == 0);
+  REQUIRE(run.grid->failure());
+  CHECK(std::string(run.grid->failure()->what()).ends_with("stalled by MONOJIT_EMULATOR_STALL: all workgroups"));
+}
+
 TEST_CASE("the list of stalled workgroups is read as it is written, and a wrong one is refused") {
   Settings settings;
   apply_setting(settings, "stall", "5,1:7");
@@ -120,12 +127,16 @@ TEST_CASE("the list of stalled workgroups is read as it is written, and a wrong 
   CHECK(settings.stalls(0, 5));
   CHECK(settings.stalls(1, 7));
   CHECK_FALSE(settings.stalls(0, 7));
+  apply_setting(settings, "stall", "1:*");
+  CHECK(settings.stalls(1, 0));
+  CHECK(settings.stalls(1, 255));
+  CHECK_FALSE(settings.stalls(0, 0));
   apply_setting(settings, "stall", "");
   CHECK(settings.stalled.empty());
-  for (const char* const wrong : {"x", "5,", "1:", ":5", "16:0", "1:2:3", "-1"}) {
+  for (const char* const wrong : {"x", "5,", "1:", ":5", "16:0", "1:2:3", "-1", "*", "*:5", "16:*", "1:**"}) {
     CAPTURE(wrong);
     CHECK_THROWS_MATCHES(apply_setting(settings, "stall", wrong), Failure,
-                         MessageMatches(ContainsSubstring("use workgroups as NUMBER or DEVICE:NUMBER")));
+                         MessageMatches(ContainsSubstring("use workgroups as NUMBER, DEVICE:NUMBER or DEVICE:*")));
   }
 }
 

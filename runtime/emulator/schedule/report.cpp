@@ -83,9 +83,13 @@ std::string describe_places(const Grid& grid, const Places& places, const Alloca
 /// Empty when there are none.
 std::string describe_stalled(const Grid& grid, std::span<const Visit> visits) {
   std::string numbers;
+  u64 count = 0;
   for (const auto& [owner, group] : visits) {
-    if (owner == &grid && group->stalled) numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", group->number);
+    if (owner != &grid || !group->stalled) continue;
+    numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", group->number);
+    ++count;
   }
+  if (count == grid.request().workgroups() && count > 1) return "\n  stalled by MONOJIT_EMULATOR_STALL: all workgroups";
   return numbers.empty() ? "" : fmt::format("\n  stalled by MONOJIT_EMULATOR_STALL: workgroup {}", numbers);
 }
 
@@ -110,8 +114,8 @@ std::string describe_fault(const LaunchContext& launch, const Workgroup& group, 
 std::string describe_missing_stalled(const LaunchRequest& request, const Settings& settings) {
   std::string numbers;
   for (const auto& [device, number] : settings.stalled) {
-    if (device.value_or(request.device) != request.device || number < request.workgroups()) continue;
-    numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", number);
+    if (device.value_or(request.device) != request.device || !number || *number < request.workgroups()) continue;
+    numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", *number);
   }
   if (numbers.empty()) return numbers;
   return fmt::format("MONOJIT_EMULATOR_STALL names workgroup {}; a launch of {} on device {} has 0..{} only", numbers,
