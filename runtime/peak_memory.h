@@ -8,4 +8,7 @@ namespace monojit::runtime {
 /// process was before it became this program does not count, as it would in getrusage().
 std::uint64_t peak_memory();
 
+/// The memory that it has in RAM now, in bytes; 0 where the system does not tell.
+std::uint64_t resident_memory();
+
 }  // namespace monojit::runtime

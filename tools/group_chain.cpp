@@ -9,9 +9,9 @@
 #include "kernels/kimi_k3/k2/reference/compare.h"
 #include "kernels/kimi_k3/k2/reference/generate.h"
 #include "kernels/kimi_k3/k2/reference/reference.h"
-#include "runtime/group_step.h"
 #include "runtime/hip/device_error.h"
-#include "tools/group_tensors.h"
+#include "runtime/peak_memory.h"
+#include "tools/report.h"
 #include "tools/session.h"
 
 namespace monojit::tools {
@@ -22,28 +22,12 @@ using kernels::reference::bf16_bits;
 using kernels::reference::bf16_value;
 using kernels::reference::BFloat16Bits;
 
-constexpr int kReplaysInFlight = 16;
+constexpr int kReplaysInFlight = 4;
+constexpr std::uint64_t kReplaySeeds = std::uint64_t{1} << 32;  // of rows that no launch made one by one has
+constexpr double kProgressMs = 60'000;
 
 std::vector<std::pair<std::string, std::int64_t>> place_of(std::int32_t epoch, const PlannedLaunch& launch) {
   return {{"step", epoch}, {"layer", launch.slot - back_slot(0)}};
-}
-
-/// A captured step of the plan's launches `first` .. `end` - 1, which are one step's.
-std::unique_ptr<runtime::GroupStep> capture(runtime::Jit& jit, const KimiGroup& group,
-                                            const std::vector<PlannedLaunch>& plan, std::size_t first,
-                                            std::size_t end) {
-  auto step = std::make_unique<runtime::GroupStep>(group.peers());
-  std::vector<runtime::GroupLayer> layers;
-  std::vector<kernels::BuildKey> keys;
-  for (std::size_t i = first; i < end; ++i) {
-    runtime::GroupLayer& layer = layers.emplace_back(runtime::GroupLayer{plan[i].build, {}});
-    for (std::size_t rank = 0; rank < kRanks; ++rank)
-      layer.arguments.push_back(group.arguments(rank).set("layer", plan[i].slot));
-    keys.push_back(plan[i].build);
-  }
-  step->prepare(jit, keys);
-  step->capture(layers);
-  return step;
 }
 
 void add_rows(std::span<BFloat16Bits> to, std::span<const BFloat16Bits> from) {
@@ -65,7 +49,13 @@ void write_block(const K2Key& key, const RankMemory& rank) {
 
 GroupChain::GroupChain(runtime::Jit& jit, KimiGroup& group, std::vector<PlannedLaunch> plan, std::uint64_t seed,
                        kernels::reference::MatrixModel model, TimelineTrace& trace)
-    : jit_(jit), group_(group), plan_(std::move(plan)), seed_(seed), model_(model), trace_(trace) {
+    : jit_(jit),
+      group_(group),
+      plan_(std::move(plan)),
+      seed_(seed),
+      model_(model),
+      trace_(trace),
+      experts_(group, seed, model) {
   for (const PlannedLaunch& launch : plan_) watched_.push_back({launch.build, launch.slot});
 }
 
@@ -78,29 +68,12 @@ void GroupChain::prepare() {
 
 std::size_t GroupChain::begin(std::int32_t epoch, const std::set<std::string>& given) {
   epoch_ = epoch;
-  given_ = given;
+  experts_.keep(given);
   group_.set_launch(epoch, plan_.front().slot);
-  return fill_experts(plan_.front().key);
+  return experts_.fill(plan_.front().key, group_.memory());
 }
 
 void GroupChain::begin_again() { epoch_ += steps(); }
-
-std::size_t GroupChain::fill_experts(const K2Key& key) {
-  const std::vector<Routing> tokens = routes(key, group_.memory(), model_);
-  const std::vector<int> experts = expert_union(tokens);
-  std::vector<int> missing;
-  for (const int expert : experts) {
-    if (filled_.insert(expert).second) missing.push_back(expert);
-  }
-  for (int rank = 0; rank < kRanks; ++rank) {
-    RankMemory to_fill;
-    for (const TensorView& view : group_.memory()[static_cast<std::size_t>(rank)].views()) {
-      if (is_expert_tensor(view.name) && !given_.contains(fmt::format("rank{}/{}", rank, view.name))) to_fill.add(view);
-    }
-    generate_experts(seed_, rank, to_fill, missing);
-  }
-  return experts.size();
-}
 
 void GroupChain::front_half(const K2Key& key) {
   for (int rank = 0; rank < kRanks; ++rank) {
@@ -117,7 +90,7 @@ std::optional<LaunchFailure> GroupChain::launch(std::size_t index, bool verify, 
   group_.set_launch(epoch_ + planned.step, planned.slot);
   if (launched_ > 0) {
     front_half(planned.key);
-    fill_experts(planned.key);
+    experts_.fill(planned.key, group_.memory());
   }
   ++launched_;
   for (std::size_t rank = 0; rank < kRanks; ++rank) std::ranges::fill(group_.rank(rank).stamps(), 0);
@@ -144,31 +117,63 @@ std::optional<LaunchFailure> GroupChain::launch(std::size_t index, bool verify, 
   return std::nullopt;
 }
 
-std::optional<LaunchFailure> GroupChain::replay(int times, LaunchResult& result) {
-  std::vector<std::unique_ptr<runtime::GroupStep>> captured;
-  for (std::size_t first = 0, end = 0; first < plan_.size(); first = end) {
-    while (end < plan_.size() && plan_[end].step == plan_[first].step) ++end;
-    captured.push_back(capture(jit_, group_, plan_, first, end));
+// Those that are on their way together have other rows than their neighbours: what one of the replays before left must
+// not be taken for its own result.
+std::deque<GroupReplay> GroupChain::replays(int count, bool verify) {
+  std::deque<GroupReplay> replays;
+  for (int i = 0; i < count; ++i) {
+    const auto number = static_cast<std::uint64_t>(i);
+    GroupReplay& replay = replays.emplace_back(
+        group_, plan_, i == 0 ? std::nullopt : std::optional<std::uint64_t>(seed_ + kReplaySeeds + number));
+    if (verify) replay.expect(experts_, model_);
+    replay.capture(jit_);
   }
+  return replays;
+}
+
+std::optional<LaunchFailure> GroupChain::replay(int times, bool verify, ReplayResult& result) {
+  std::deque<GroupReplay> in_flight = replays(std::min(times, kReplaysInFlight), verify);
   group_.set_launch(epoch_ - 1, plan_.front().slot);  // the first step counts it on
   const Stopwatch watch;
-  std::string error;
-  std::optional<LaunchFailure> failure;
-  for (int done = 0; done < times && !failure;) {
-    try {
-      for (int i = 0; i < kReplaysInFlight && done < times; ++i, ++done) {
-        for (const auto& step : captured) step->launch();
-      }
-      for (const auto& step : captured) step->synchronize();
-    } catch (const runtime::DeviceError& failed) {
-      error = failed.what();
-    }
-    failure = failure_of(error);
-    result.place = place_of(group_.memory()[0].of<std::int32_t>("epoch")[0], plan_.back());
+  double told_ms = 0;
+  while (result.count < times && result.mismatches == 0) {
+    const auto count = std::min(in_flight.size(), static_cast<std::size_t>(times - result.count));
+    if (auto failure = replay_together(in_flight, count, result)) return failure;
+    result.run_ms = watch.ms();
+    if (result.run_ms - told_ms < kProgressMs) continue;
+    told_ms = result.run_ms;
+    say(progress_text(result, times));
   }
-  result.run_ms = watch.ms();
-  epoch_ += times * steps();
-  return failure;
+  epoch_ += result.count * steps();
+  return std::nullopt;
+}
+
+std::optional<LaunchFailure> GroupChain::replay_together(std::deque<GroupReplay>& replays, std::size_t count,
+                                                         ReplayResult& result) {
+  std::string error;
+  try {
+    for (std::size_t i = 0; i < count; ++i) replays[i].restore();
+    for (std::size_t i = 0; i < count; ++i) replays[i].launch();
+    for (std::size_t rank = 0; rank < kRanks; ++rank) group_.rank(rank).synchronize();
+  } catch (const runtime::DeviceError& failed) {
+    error = failed.what();
+  }
+  result.place = place_of(group_.memory()[0].of<std::int32_t>("epoch")[0], plan_.back());
+  if (auto failure = failure_of(error)) return failure;
+  for (std::size_t i = 0; i < count; ++i) {
+    result.values += replays[i].values();
+    std::string first;
+    const std::size_t wrong = replays[i].mismatches(first);
+    if (wrong > 0 && result.mismatches == 0) {
+      result.difference =
+          fmt::format("replay {}: {} values are wrong; {}", result.count + static_cast<int>(i) + 1, wrong, first);
+    }
+    result.mismatches += wrong;
+  }
+  result.count += static_cast<int>(count);
+  if (result.first_resident_bytes == 0) result.first_resident_bytes = runtime::resident_memory();
+  result.last_resident_bytes = runtime::resident_memory();
+  return std::nullopt;
 }
 
 std::optional<LaunchFailure> GroupChain::failure_of(const std::string& error) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
@@ -10,9 +11,12 @@
 
 #include "kernels/common/reference/matrix_core.h"
 #include "runtime/jit.h"
+#include "tools/expert_weights.h"
 #include "tools/group_plan.h"
+#include "tools/group_replay.h"
 #include "tools/kimi_group.h"
 #include "tools/launch_chain.h"
+#include "tools/replay_result.h"
 #include "tools/timeline_trace.h"
 
 namespace monojit::tools {
@@ -40,14 +44,18 @@ class GroupChain {
   std::optional<LaunchFailure> launch(std::size_t index, bool verify, LaunchResult& result);
   /// To be called behind the last launch of the plan: the next one is the first, in the next step.
   void begin_again();
-  /// The plan `times` times as captured steps: the device counts the epoch, nothing happens between layers.
-  std::optional<LaunchFailure> replay(int times, LaunchResult& result);
+  /// The plan up to `times` times as captured steps: the device counts the epoch, nothing happens between layers. Some
+  /// are on their way together, on rows of their own that differ. Says on stderr now and then how far it is. If asked
+  /// for, compares what each replay leaves with the reference, and ends with the first ones that are wrong.
+  std::optional<LaunchFailure> replay(int times, bool verify, ReplayResult& result);
 
  private:
   using Loaded = std::vector<std::shared_ptr<const runtime::LoadedKernel>>;  // one a rank
 
   void front_half(const kernels::kimi_k3::K2Key& key);
-  std::size_t fill_experts(const kernels::kimi_k3::K2Key& key);
+  std::deque<GroupReplay> replays(int count, bool verify);
+  std::optional<LaunchFailure> replay_together(std::deque<GroupReplay>& replays, std::size_t count,
+                                               ReplayResult& result);
   std::optional<LaunchFailure> failure_of(const std::string& error) const;
   std::int32_t steps() const { return plan_.back().step + 1; }
 
@@ -59,8 +67,7 @@ class GroupChain {
   TimelineTrace& trace_;
   std::vector<Loaded> kernels_;  // one a launch
   std::vector<runtime::WatchedLaunch> watched_;
-  std::set<int> filled_;  // experts
-  std::set<std::string> given_;
+  ExpertWeights experts_;
   std::int32_t epoch_ = 0;      // of the plan's first step
   std::uint64_t launched_ = 0;  // one by one
 };

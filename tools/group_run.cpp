@@ -15,6 +15,7 @@
 #include "tools/group_processes.h"
 #include "tools/group_tensors.h"
 #include "tools/kimi_group.h"
+#include "tools/report.h"
 #include "tools/session.h"
 
 namespace monojit::tools {
@@ -35,6 +36,10 @@ void check_options(const kernels::BuildKey& key, const RunOptions& options) {
   refuse(options.repeat > 1, "--repeat");
   refuse(!options.trace.empty(), "--trace");
   refuse(options.profile.on, "--profile");
+  const int ranks = key.family().peer_state(key).ranks;
+  if (options.ranks != 0 && options.ranks != ranks) {
+    throw UserError(fmt::format("--ranks {}: {} runs on {} ranks", options.ranks, key.family().name, ranks));
+  }
   if (options.device != "auto" && options.device != "emulator") {
     throw UserError(
         fmt::format("--device {}: {} runs on {} devices of the emulator in one process; use --device "
@@ -64,21 +69,19 @@ std::vector<PlannedLaunch> plan(const kernels::BuildKey& key, const RunOptions& 
   return {PlannedLaunch{.key = k2, .build = key, .slot = slot}};
 }
 
-/// Adds launches to the result; whether the next ones may follow.
-bool take(LaunchResult launches, int count, std::optional<LaunchFailure> failure, bool compared, RunResult& result) {
-  result.run_ms += launches.run_ms;
-  if (failure) {
-    result.verified = false;
-    result.failure = std::move(failure);
-    result.failed_place = place_text(launches.place);
-    return false;
-  }
-  result.launches += count;
-  if (!compared) return true;
-  merge(launches.outputs, result.outputs);
+/// Whether the next launches may follow.
+bool take(std::optional<LaunchFailure> failure, const std::vector<std::pair<std::string, std::int64_t>>& place,
+          RunResult& result) {
+  if (!failure) return true;
+  result.verified = false;
+  result.failure = std::move(failure);
+  result.failed_place = place_text(place);
+  return false;
+}
+
+void add_outputs(const std::vector<kernels::Comparison>& outputs, RunResult& result) {
+  merge(outputs, result.outputs);
   result.verified = std::ranges::all_of(result.outputs, &kernels::Comparison::ok);
-  result.layers.push_back(std::move(launches));
-  return true;
 }
 
 /// The plan once, launch by launch; whether all ended well.
@@ -86,21 +89,35 @@ bool run_once(GroupChain& chain, int launches, bool verify, RunResult& result) {
   for (int i = 0; i < launches; ++i) {
     LaunchResult launch;
     auto failure = chain.launch(static_cast<std::size_t>(i), verify, launch);
-    if (!take(std::move(launch), 1, std::move(failure), verify, result)) return false;
+    result.run_ms += launch.run_ms;
+    if (!take(std::move(failure), launch.place, result)) return false;
+    ++result.launches;
+    if (!verify) continue;
+    add_outputs(launch.outputs, result);
+    result.layers.push_back(std::move(launch));
   }
   chain.begin_again();
   return true;
+}
+
+/// The plan `times` times as captured steps; whether all ended well and right.
+bool run_replays(GroupChain& chain, int launches, int times, bool verify, RunResult& result) {
+  ReplayResult& replays = result.replays.emplace();
+  auto failure = chain.replay(times, verify, replays);
+  result.run_ms += replays.run_ms;
+  result.launches += launches * replays.count;
+  if (!take(std::move(failure), replays.place, result)) return false;
+  if (!verify) return true;
+  add_outputs({{"replays", replays.values, replays.mismatches, 0, 0, replays.mismatches == 0}}, result);
+  if (replays.mismatches > 0) say(replays.difference);
+  return replays.mismatches == 0;
 }
 
 /// The first time and the last one launch by launch, what lies between as captured steps.
 void run_launches(GroupChain& chain, int launches, const RunOptions& options, RunResult& result) {
   result.compared = options.verify;
   if (!run_once(chain, launches, options.verify, result) || options.repeat == 1) return;
-  if (options.repeat > 2) {
-    LaunchResult replays;
-    auto failure = chain.replay(options.repeat - 2, replays);
-    if (!take(std::move(replays), launches * (options.repeat - 2), std::move(failure), false, result)) return;
-  }
+  if (options.repeat > 2 && !run_replays(chain, launches, options.repeat - 2, options.verify, result)) return;
   run_once(chain, launches, options.verify, result);
 }
 

@@ -10,6 +10,7 @@
 #include "runtime/jit.h"
 #include "tools/launch_chain.h"
 #include "tools/profile_report.h"
+#include "tools/replay_result.h"
 #include "tools/report.h"
 
 /// One kernel from key to verified outputs.
@@ -19,11 +20,12 @@ struct RunOptions {
   std::string device = "auto";
   std::string arch;  ///< empty: the device's
   std::uint64_t seed = 1;
-  std::string inputs;      ///< safetensors file that replaces generated tensors; empty: none
-  std::string save;        ///< safetensors file to write; empty: none
-  int layers = 0;          ///< launches, one layer after the other; 0: a launch that is no part of a chain
-  int repeat = 1;          ///< of the whole: what follows the first time runs back to back, and is not compared
+  std::string inputs;  ///< safetensors file that replaces generated tensors; empty: none
+  std::string save;    ///< safetensors file to write; empty: none
+  int layers = 0;      ///< launches, one layer after the other; 0: a launch that is no part of a chain
+  int repeat = 1;  ///< of the whole: what follows the first time runs back to back, and is compared on a group alone
   bool verify = true;      ///< if not, the first time runs back to back too
+  int ranks = 0;           ///< of a kernel that runs on a group of ranks: how many; 0: as many as it wants
   bool processes = false;  ///< of a kernel that runs on a group of ranks: a process a rank
   std::string fault;       ///< rank that stalls, of such a kernel (tools/group_plan.h); empty: none
   std::string trace;       ///< file for the kernel's own time stamps; empty: none
@@ -44,6 +46,7 @@ struct RunResult {
   std::optional<std::int64_t> weight_bytes;  ///< that the first launch has to read at least
   std::vector<LaunchResult> layers;          ///< that were compared
   std::vector<kernels::Comparison> outputs;  ///< of all that was compared, each output once
+  std::optional<ReplayResult> replays;       ///< of captured steps, between the first time and the last
   bool compared = false;
   bool verified = false;
   std::optional<LaunchFailure> failure;  ///< that the kernel's health words tell of

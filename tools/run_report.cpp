@@ -55,6 +55,14 @@ Json failure_json(const LaunchFailure& failure, const std::string& place) {
           {"error", failure.error.empty() ? Json(nullptr) : Json(failure.error)}};
 }
 
+Json replays_json(const ReplayResult& replays) {
+  return {{"count", replays.count},
+          {"run_ms", replays.run_ms},
+          {"values", replays.values},
+          {"mismatches", replays.mismatches},
+          {"resident_bytes", {{"first", replays.first_resident_bytes}, {"last", replays.last_resident_bytes}}}};
+}
+
 bool all_ok(const std::vector<kernels::Comparison>& outputs) {
   return std::ranges::all_of(outputs, &kernels::Comparison::ok);
 }
@@ -146,6 +154,7 @@ Json to_json(const RunResult& result, const RunOptions& options) {
                         {"seconds", result.emulator->seconds},
                         {"matrix_model", result.traits.matrix_model}};
   }
+  if (result.replays) json["replays"] = replays_json(*result.replays);
   if (options.layers > 0) json["layers"] = layers_json(result.layers);
   if (!result.profile.is_null()) json["profile"] = result.profile;
   return json;
@@ -167,6 +176,8 @@ void print_text(const RunResult& result, const RunOptions& options) {
     print("bytes      {}\n", moved_bytes_text(*result.emulator));
   }
   if (result.launches > 1) print("launches   {}, each on what the one before it left\n", result.launches);
+  if (result.replays && result.replays->count > 0)
+    print("replays    {}\n", progress_text(*result.replays, options.repeat - 2));
   if (options.layers > 0 && !result.layers.empty()) print("\n{}", layers_text(result.layers));
   print("\n{}", result.outputs.empty() ? "" : outputs_text(result.outputs) + '\n');
   if (!result.profile.is_null()) print("{}\n", profile_summary(result.profile));

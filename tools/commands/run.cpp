@@ -22,16 +22,20 @@ struct Options {
   std::string seed = "1";
   std::string layers;
   std::string repeat = "1";
+  std::string ranks;
   bool json = false;
 };
 
-constexpr std::uint64_t kMost = 10'000;  // layers, and repetitions
+constexpr std::uint64_t kMostLayers = 10'000;
+constexpr std::uint64_t kMostRepetitions = 1'000'000;
+constexpr std::uint64_t kMostRanks = 1'000'000;
 
 RunResult run_in_memory(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
   const auto refuse = [&](bool given, const char* option) {
     if (given && !runs_on_group(key.family()))
       throw UserError(fmt::format("{}: {} does not run on a group of ranks", option, key.family().name));
   };
+  refuse(options.ranks > 0, "--ranks");
   refuse(options.processes, "--processes");
   refuse(!options.fault.empty(), "--fault");
   try {
@@ -44,8 +48,10 @@ RunResult run_in_memory(runtime::Jit& jit, const kernels::BuildKey& key, const R
 void run(Options& options) {
   const kernels::BuildKey key = kernels::BuildKey::parse(options.key);
   options.run.seed = decimal("--seed", options.seed, 0, std::numeric_limits<std::uint64_t>::max());
-  if (!options.layers.empty()) options.run.layers = static_cast<int>(decimal("--layers", options.layers, 1, kMost));
-  options.run.repeat = static_cast<int>(decimal("--repeat", options.repeat, 1, kMost));
+  if (!options.layers.empty())
+    options.run.layers = static_cast<int>(decimal("--layers", options.layers, 1, kMostLayers));
+  options.run.repeat = static_cast<int>(decimal("--repeat", options.repeat, 1, kMostRepetitions));
+  if (!options.ranks.empty()) options.run.ranks = static_cast<int>(decimal("--ranks", options.ranks, 1, kMostRanks));
   options.run.arch = options.build.arch;
   const auto jit = make_jit(options.build);
   const RunResult result = run_in_memory(*jit, key, options.run);
@@ -60,7 +66,10 @@ void run(Options& options) {
   if (wrong || result.failure || !result.save_problem.empty()) throw Failed();
 }
 
-void add_group_options(CLI::App& command, RunOptions& run) {
+void add_group_options(CLI::App& command, Options& options) {
+  RunOptions& run = options.run;
+  command.add_option("--ranks", options.ranks,
+                     "of a kernel that runs on a group of ranks: how many; refused where it wants another number");
   command.add_flag("--processes", run.processes,
                    "of a kernel that runs on a group of ranks: a process a rank, instead of all in one");
   command
@@ -94,10 +103,11 @@ void add_run(CLI::App& app) {
                      "launch so many layers one after the other on the same buffers, each on what the one before it "
                      "left, and compare every one");
   command
-      .add_option("--repeat", options->repeat,
-                  "make the launches so many times; those behind the first time run back to back, not compared")
+      .add_option(
+          "--repeat", options->repeat,
+          "make the launches so many times; those behind the first time run back to back, compared on a group alone")
       ->capture_default_str();
-  add_group_options(command, options->run);
+  add_group_options(command, *options);
   command.add_flag("!--no-verify", options->run.verify, "compare nothing: all launches run back to back");
   command
       .add_option("--trace", options->run.trace,

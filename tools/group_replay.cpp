@@ -1,0 +1,148 @@
+#include "tools/group_replay.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "kernels/kimi_k3/k2/reference/generate.h"
+#include "kernels/kimi_k3/k2/reference/reference.h"
+
+namespace monojit::tools {
+namespace {
+
+using namespace kernels::kimi_k3;
+using kernels::reference::BFloat16Bits;
+
+constexpr BFloat16Bits kNan = 0x7FC0;
+
+// The emulator's device memory is the host's.
+std::span<BFloat16Bits> rows_of(const runtime::DeviceBuffer& buffer) {
+  return {static_cast<BFloat16Bits*>(buffer.address()), buffer.bytes() / sizeof(BFloat16Bits)};
+}
+
+bool is_nan(BFloat16Bits bits) { return (bits & 0x7FFFU) > 0x7F80U; }
+
+/// NaNs' payloads are not specified.
+bool same(BFloat16Bits a, BFloat16Bits b) { return a == b || (is_nan(a) && is_nan(b)); }
+
+}  // namespace
+
+GroupReplay::GroupReplay(const KimiGroup& group, const std::vector<PlannedLaunch>& plan,
+                         std::optional<std::uint64_t> seed)
+    : group_(group), plan_(plan), core_(buffers_like("core")), prefix_(buffers_like("prefix")) {
+  for (std::size_t i = 0; i < plan.size(); ++i) out_.push_back(buffers_like("out"));
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    for (const auto& [name, buffers] : {std::pair("core", &core_), std::pair("prefix", &prefix_)}) {
+      TensorView view = group.memory()[rank].view(name);
+      const std::span<std::byte> there = view.bytes;
+      view.bytes = std::as_writable_bytes(rows_of((*buffers)[rank]));
+      if (seed) {
+        generate_tensor(plan.front().key, *seed, static_cast<int>(rank), view);
+      } else {
+        std::ranges::copy(there, view.bytes.begin());
+      }
+    }
+    const auto prefix = rows_of(prefix_[rank]);
+    prefix_before_.emplace_back(prefix.begin(), prefix.end());
+  }
+}
+
+GroupReplay::OfRanks GroupReplay::buffers_like(std::string_view tensor) const {
+  OfRanks buffers;
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    buffers[rank] = runtime::DeviceBuffer(group_.device(rank), group_.memory()[rank].view(tensor).bytes.size());
+  }
+  return buffers;
+}
+
+GroupMemory GroupReplay::memory(std::size_t index) const {
+  GroupMemory memory = group_.memory();
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    const auto put = [&](std::string_view name, const OfRanks& buffers) {
+      memory[rank].view(name).bytes = std::as_writable_bytes(rows_of(buffers[rank]));
+    };
+    put("core", core_);
+    put("prefix", prefix_);
+    put("out", out_[index]);
+  }
+  return memory;
+}
+
+void GroupReplay::expect(ExpertWeights& experts, kernels::reference::MatrixModel model) {
+  restore();
+  for (std::size_t i = 0; i < plan_.size(); ++i) {
+    const GroupMemory before = memory(i);
+    experts.fill(plan_[i].key, before);
+    GroupResult after = run_group(plan_[i].key, before, model);
+    for (std::size_t rank = 0; rank < kRanks; ++rank) {
+      std::ranges::copy(after[rank].prefix, rows_of(prefix_[rank]).begin());  // which the next launch reads
+      results_.push_back({fmt::format("layer {}: rank{}/out", plan_[i].slot - back_slot(0), rank),
+                          rows_of(out_[i][rank]), std::move(after[rank].out)});
+      if (i + 1 < plan_.size()) continue;
+      results_.push_back({fmt::format("rank{}/prefix", rank), rows_of(prefix_[rank]), std::move(after[rank].prefix)});
+    }
+  }
+}
+
+runtime::GroupLayer GroupReplay::layer(std::size_t index) const {
+  runtime::GroupLayer layer{.key = plan_[index].build, .arguments = {}};
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    layer.arguments.push_back(group_.arguments(rank)
+                                  .set("layer", plan_[index].slot)
+                                  .set("core", core_[rank].address())
+                                  .set("prefix", prefix_[rank].address())
+                                  .set("out", out_[index][rank].address()));
+  }
+  return layer;
+}
+
+void GroupReplay::capture(runtime::Jit& jit) {
+  for (std::size_t first = 0, end = 0; first < plan_.size(); first = end) {
+    std::vector<runtime::GroupLayer> layers;
+    std::vector<kernels::BuildKey> keys;
+    for (; end < plan_.size() && plan_[end].step == plan_[first].step; ++end) {
+      layers.push_back(layer(end));
+      keys.push_back(plan_[end].build);
+    }
+    const auto& step = steps_.emplace_back(std::make_unique<runtime::GroupStep>(group_.peers()));
+    step->prepare(jit, keys);
+    step->capture(layers);
+  }
+}
+
+void GroupReplay::restore() {
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    std::ranges::copy(prefix_before_[rank], rows_of(prefix_[rank]).begin());
+    for (const OfRanks& out : out_) std::ranges::fill(rows_of(out[rank]), kNan);
+  }
+}
+
+void GroupReplay::launch() const {
+  for (const auto& step : steps_) {
+    for (std::size_t rank = 0; rank < kRanks; ++rank) step->launch(rank, group_.rank(rank).stream());
+  }
+}
+
+std::size_t GroupReplay::mismatches(std::string& first) const {
+  std::size_t count = 0;
+  for (const Result& result : results_) {
+    if (std::ranges::equal(result.found, result.expected)) continue;
+    for (std::size_t i = 0; i < result.expected.size(); ++i) {
+      if (same(result.found[i], result.expected[i]) || count++ > 0) continue;
+      first = fmt::format("{}[token {}][column {}] is {:#06x}, expected {:#06x}", result.name, i / kHidden, i % kHidden,
+                          result.found[i], result.expected[i]);
+    }
+  }
+  return count;
+}
+
+std::size_t GroupReplay::values() const {
+  std::size_t count = 0;
+  for (const Result& result : results_) count += result.expected.size();
+  return count;
+}
+
+}  // namespace monojit::tools
