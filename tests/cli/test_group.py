@@ -1,6 +1,10 @@
 """`monojit run` of a kernel that runs on eight devices in lockstep."""
 
 import json
+import os
+import signal
+import time
+from pathlib import Path
 
 import pytest
 import tensors
@@ -10,7 +14,7 @@ KEY = "kimi_k3.k2{tokens=1,nblocks=1}"
 
 
 def test_all_ranks_agree_with_the_reference(monojit):
-    outcome = monojit("run", KEY, "--json")
+    outcome = monojit("run", KEY, "--ranks", 8, "--json")
     assert outcome.code == 0, outcome
     report = outcome.json()
     assert report["device"] == "emulator:0..7"
@@ -40,6 +44,52 @@ def test_a_rank_that_stalls_ends_all_and_is_named(monojit, processes):
         assert any(line.startswith(f"rank {rank}: ") and "from rank 3, " in line for line in health), health
     assert any(line.startswith("rank 3: ") and "from workgroup 0 of its own rank" in line for line in health), health
     assert health[-1] == "by rank 0's alarm flags, ranks 0, 1, 2, 3, 4, 5, 6, 7 gave up"
+
+
+def test_a_workgroup_that_hangs_ends_all_ranks_and_each_tells_whom_it_missed(monojit):
+    outcome = monojit("run", KEY, "--json", MONOJIT_EMULATOR_STALL="3:17")
+    assert outcome.code == 1
+    failure = outcome.json()["failure"]
+    health = failure["health"]
+    for rank in (0, 1, 2, 4, 5, 6, 7):
+        assert any(line.startswith(f"rank {rank}: ") and "from rank 3, " in line for line in health), health
+    assert any(line.startswith("rank 3: ") and "of part, " in line and "from workgroup 17 of its own rank" in line for line in health), health
+    assert health[-1] == "by rank 0's alarm flags, ranks 0, 1, 2, 3, 4, 5, 6, 7 gave up"
+    assert "stalled by MONOJIT_EMULATOR_STALL: workgroup 17" in failure["error"]
+
+
+def test_a_rank_that_hangs_as_a_whole_ends_the_others(monojit):
+    outcome = monojit("run", KEY, "--json", MONOJIT_EMULATOR_STALL="3:*")
+    assert outcome.code == 1
+    failure = outcome.json()["failure"]
+    for rank in (0, 1, 2, 4, 5, 6, 7):
+        line = next(line for line in failure["health"] if line.startswith(f"rank {rank}: "))
+        assert "of ar, " in line and "from rank 3, " in line, line
+    assert failure["health"][-1] == "rank 3 left no record: it never waited for another, or never ran"
+    assert "stalled by MONOJIT_EMULATOR_STALL: all workgroups" in failure["error"]
+
+
+def processor_seconds(process):
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_rank_whose_process_dies_in_the_launch_ends_the_others(monojit):
+    launched_s = 0.5  # of processor time: a third of the launch
+    run = monojit.start("run", KEY, "--processes", "--json", MONOJIT_EMULATOR_MEMORY="weak")
+    ranks = []
+    while len(ranks) < 8 and run.poll() is None:
+        ranks = [int(process) for process in Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()]
+    while processor_seconds(ranks[3]) < launched_s:
+        time.sleep(0.01)
+    os.kill(ranks[3], signal.SIGKILL)
+    outcome = monojit.finish(run)
+    assert outcome.code == 1
+    failure = outcome.json()["failure"]
+    assert "rank 3: its process was killed by signal 9" in failure["error"]
+    for rank in (0, 1, 2, 4, 5, 6, 7):
+        assert any(line.startswith(f"rank {rank}: ") for line in failure["health"]), failure
+    assert any("from rank 3, " in line for line in failure["health"]), failure
 
 
 def test_the_fault_is_an_option_too(monojit):
@@ -74,6 +124,27 @@ def test_layers_are_verified_and_replayed_while_the_tags_wrap_around(monojit, tm
     assert [(row["step"], row["layer"]) for row in report["layers"]] == [
         (last - 2, 12), (last - 2, 13), (last + 2, 12), (last + 2, 13)]
     assert report["verified"] is True
+
+
+def test_every_replay_is_compared_and_memory_stays_flat(monojit):
+    outcome = monojit("run", KEY, "--repeat", 14, "--json")
+    assert outcome.code == 0, outcome
+    report = outcome.json()
+    assert report["launches"] == 14
+    replays = report["replays"]
+    assert replays["count"] == 12
+    rows_of_a_launch = 8 * 2 * 7168  # ranks; out and prefix
+    assert replays["values"] == 12 * rows_of_a_launch
+    assert replays["mismatches"] == 0
+    assert {"name": "replays", "elements": replays["values"], "mismatches": 0, "max_error": 0, "bound": 0} in report["outputs"]
+    assert replays["resident_bytes"]["last"] - replays["resident_bytes"]["first"] < 1 << 20
+
+
+def test_a_replay_that_fails_ends_the_run(monojit):
+    key = "kimi_k3.k2{tokens=1,nblocks=1,fault_rank=3,fault_epoch=9,fault_layer=129,fault_ticks=1200000000}"
+    outcome = monojit("run", key, "--layers", 2, "--repeat", 9, "--json")
+    assert outcome.code == 1
+    assert "from rank 3, " in outcome.err
 
 
 def test_what_was_given_and_saved_runs_again_and_gives_the_same(monojit, tmp_path):
@@ -127,6 +198,9 @@ def test_options_that_do_not_go_together_are_refused(monojit, tmp_path):
     assert refused(monojit("run", KEY, "--device", "hip:0"), "--device")
     assert refused(monojit("run", KEY, "--arch", "gfx942"), "gfx950")
     assert refused(monojit("run", KEY, "--processes", "--profile"), "--profile with --processes")
+    assert refused(monojit("run", KEY, "--ranks", "4"), "--ranks 4: kimi_k3.k2 runs on 8 ranks")
+    assert refused(monojit("run", KEY, "--ranks", "x"), "--ranks")
+    assert refused(monojit("run", "common.bump", "--ranks", "8"), "common.bump does not run on a group")
     assert refused(monojit("run", "common.bump", "--processes"), "common.bump does not run on a group")
     assert refused(monojit("run", "common.bump", "--fault", "rank=3"), "common.bump does not run on a group")
     assert refused(monojit("run", "kimi_k3.k2{tokens=1,nblocks=1,reset=1}", "--layers", "2"), "nblocks=1,reset=1")
