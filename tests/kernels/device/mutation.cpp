@@ -16,9 +16,9 @@ using Instructions = std::vector<llvm::Instruction*>;
 
 unsigned line_of(const llvm::Instruction& instruction) { return instruction.getDebugLoc().getLine(); }
 
-bool of_file(const llvm::Instruction& instruction, std::string_view file) {
+bool of_file(const llvm::Instruction& instruction, const std::string& file) {
   const llvm::DILocation* location = instruction.getDebugLoc().get();
-  return location != nullptr && location->getFilename().ends_with("/" + std::string(file));
+  return location != nullptr && location->getFilename().ends_with("/" + file);
 }
 
 Instructions candidates(llvm::Module& module, const Mutation& mutation) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstddef>
-#include <string_view>
+#include <string>
 #include <vector>
 
 namespace llvm {
@@ -22,9 +22,9 @@ inline constexpr int kEvery = -1;
 
 /// One mistake that an emitter could make: a damage at a place of its sources.
 struct Mutation {
-  std::string_view name;  ///< what is wrong then: "the norm's sums are read before all are there"
+  std::string name;  ///< what is wrong then: "the norm's sums are read before all are there"
   Damage damage;
-  std::string_view file;    ///< whose instructions: the end of a source's path, "norm.cpp"
+  std::string file;         ///< whose instructions: the end of a source's path, "norm.cpp"
   std::size_t changes = 1;  ///< what the damage counts when it finds all that this mutation is about
   int line = kEvery;        ///< only the n-th, from 0, of this file's lines that have such instructions
   int first = kEvery;       ///< only `count` of those instructions from the n-th on, in the order of the function
