@@ -18,7 +18,6 @@ using monojit::tests::Surroundings;
 constexpr K2Key kOneRow{.tokens = 1, .nblocks = 1};
 
 constexpr Surroundings kOnce[] = {{}};  // no luck in it
-constexpr Surroundings kRuns[] = {{}, {.memory = "weak", .seed = 2}};
 constexpr Surroundings kWeakRuns[] = {
     {.memory = "weak", .seed = 2},
     {.memory = "weak", .seed = 4},
@@ -29,19 +28,32 @@ constexpr int kPeers = 8;    // stores of a push
 
 }  // namespace
 
+// Not here: the waits of shared_down for its activations and of up for the shared part. Both come long before they are
+// waited for in the emulator's order, which few seeds change; a chip has an order of its own.
 TEST_CASE("Given K2 with one row, when a wait looks only once, then a run notices", "[k2]") {
   const Mutation mutations[] = {
       {"slices don't wait for the output projection", kNeverRetried, "mailbox.cpp", 1, kEvery, 0},
-      {"routing doesn't wait for logits", kNeverRetried, "mailbox.cpp", 2, kEvery, 4, 2},
+      {"the gate doesn't wait for the slices' sums", kNeverRetried, "mailbox.cpp", 1, kEvery, 1},
+      {"the mix doesn't wait for the gate", kNeverRetried, "mailbox.cpp", 1, kEvery, 2},
+      {"x is normed without other slices' squares", kNeverRetried, "mailbox.cpp", 1, kEvery, 3},
+      {"routing doesn't wait for the first logits", kNeverRetried, "mailbox.cpp", 1, kEvery, 4},
+      {"routing doesn't wait for the last logits", kNeverRetried, "mailbox.cpp", 1, kEvery, 5},
+      {"the shared activation doesn't wait for gate and up", kNeverRetried, "mailbox.cpp", 1, kEvery, 6},
       {"gate and up don't wait for x", kNeverRetried, "mailbox.cpp", 1, kEvery, 7},
+      {"the router doesn't wait for x", kNeverRetried, "mailbox.cpp", 1, kEvery, 8},
+      {"logits lack other parts", kNeverRetried, "mailbox.cpp", 1, kEvery, 9},
+      {"the latent projection doesn't wait for x", kNeverRetried, "mailbox.cpp", 1, kEvery, 10},
+      {"latents lack the other part", kNeverRetried, "mailbox.cpp", 1, kEvery, 11},
       {"experts don't wait for the latent row", kNeverRetried, "mailbox.cpp", 1, kEvery, 12},
       {"experts don't wait for the routing", kNeverRetried, "mailbox.cpp", 1, kEvery, 13},
       {"down doesn't wait for intermediates", kNeverRetried, "mailbox.cpp", 1, kEvery, 14},
+      {"down doesn't wait for the intermediates' scales", kNeverRetried, "mailbox.cpp", 1, kEvery, 15},
       {"the latent norm doesn't wait for the ranks", kNeverRetried, "mailbox.cpp", 1, kEvery, 17},
+      {"the latent norm lacks other slices' squares", kNeverRetried, "mailbox.cpp", 1, kEvery, 18},
       {"up doesn't wait for the normed latent", kNeverRetried, "mailbox.cpp", 1, kEvery, 19},
       {"the output doesn't wait for the ranks", kNeverRetried, "mailbox.cpp", 1, kEvery, 21},
   };
-  check_k2_mutations(kOneRow, kRuns, mutations);
+  check_k2_mutations(kOneRow, kOnce, mutations);
 }
 
 TEST_CASE("Given K2 with one row, when a scope or the wait in front of a flag goes, then a run notices", "[k2]") {
