@@ -4,6 +4,7 @@
 
 #include "codegen/comgr/handles.h"
 #include "codegen/comgr/library.h"
+#include "codegen/comgr/working_folder.h"
 #include "codegen/error.h"
 
 namespace monojit::codegen::comgr {
@@ -32,8 +33,8 @@ std::string log_of(const DataSet& results) {
   return log;
 }
 
-ActionResult run(const Action& action, std::span<const std::byte> input, std::string_view arch,
-                 std::span<const std::string> options) {
+ActionResult do_action(const Action& action, std::span<const std::byte> input, std::string_view arch,
+                       std::span<const std::string> options) {
   const Library& library = Library::instance();
   DataSet inputs(library);
   inputs.add(Data(library, action.from, action.input_name, input));
@@ -46,6 +47,13 @@ ActionResult run(const Action& action, std::span<const std::byte> input, std::st
                                    action.what, arch, log.empty() ? "it gave no reason" : log));
   }
   return {results.bytes(action.to, 0), std::move(log)};
+}
+
+ActionResult run(const Action& action, std::span<const std::byte> input, std::string_view arch,
+                 std::span<const std::string> options) {
+  ActionResult result;
+  with_working_folder([&] { result = do_action(action, input, arch, options); });
+  return result;
 }
 
 }  // namespace
