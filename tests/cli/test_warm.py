@@ -94,6 +94,16 @@ def test_a_job_file_names_the_jobs(monojit, tmp_path, text):
     ('[{"key": "common.bump", "arch": "gfx900"}]', "can't be built for 'gfx900'"),
     ('[{"key": "common.bump", "arch": []}]', "empty list"),
     ('"common.bump"\n{"key": 1', "line 2:"),
+    pytest.param("[" * 100_000 + "]" * 100_000, "more than 16 deep", id="deep lists"),
+    pytest.param('{"family": "x", "fields": {"rows": ' + '{"a":' * 100_000 + "1" + "}" * 100_002, "more than 16 deep", id="deep objects"),
+    ('[{"key": "common.bump", "key": "bench.peak"}]', 'member "key" is there twice'),
+    ('{"jobs": ["common.bump"], "jobs": []}', 'member "jobs" is there twice'),
+    ('{"family": "example.row_norm", "fields": {"rows": 1, "rows": 2, "hidden": 512}}', 'member "rows" is there twice'),
+    ('"common.bump"\n{"key": "common.bump", "key": "common.bump"}', 'member "key" is there twice'),
+    ('[{"family": "example.row_norm", "fields": {"rows": "1,hidden=512"}}]', 'field "rows" holds one of { } , ='),
+    ('[{"family": "example.row_norm", "fields": {"rows=1,hidden": 512}}]', 'field "rows=1,hidden" holds one of'),
+    ('[{"family": "minimax_m3.k1", "fields": {"tokens": 1, "eps": 1e-400}}]', "the number 1e-400 is too small"),
+    ('[{"family": "minimax_m3.k1", "fields": {"tokens": 1, "eps": 1e400}}]', "the number 1e400 is too large"),
 ])
 def test_a_job_file_that_is_wrong_is_refused_with_the_place(monojit, tmp_path, text, problem):
     file = tmp_path / "jobs.json"
@@ -103,7 +113,9 @@ def test_a_job_file_that_is_wrong_is_refused_with_the_place(monojit, tmp_path, t
 
 @pytest.mark.parametrize("arguments, text", [
     ((), "name what to warm"),
-    (("--file", "/nonexistent/jobs.json"), "can't be read"),
+    (("--file", "/nonexistent/jobs.json"), "--file /nonexistent/jobs.json: can't be read"),
+    (("--file", "/"), "--file /: can't be read"),
+    (("--file", "/dev/zero"), "--file /dev/zero: holds more than 64 MiB"),
     ((KEY, "--shard", "2/2"), "--shard"),
     ((KEY, "--shard", "1"), "--shard"),
     ((KEY, "--jobs", "0"), "--jobs"),

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/common/error.h"
+#include "tools/warm/job_check.h"
 
 namespace monojit::tools {
 namespace {
@@ -24,8 +25,16 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 2> kFileMembers = {"jobs", "arch"};
 constexpr std::array<std::string_view, 5> kJobMembers = {"key", "model", "family", "fields", "arch"};
 
+/// Longer than any list of jobs; what is endless is found to be none.
+constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
+
 [[noreturn]] void refuse(const std::string& place, std::string_view problem) {
   throw UserError(fmt::format("{}: {}", place, problem));
+}
+
+json parse(std::string_view text, const std::string& place) {
+  if (const std::string problem = problem_of_jobs(text); !problem.empty()) refuse(place, problem);
+  return json::parse(text);
 }
 
 void check_members(const json& object, std::span<const std::string_view> known, const std::string& place) {
@@ -53,9 +62,19 @@ std::vector<std::string> archs_of(const json& object, const std::string& place) 
   return archs;
 }
 
+/// What separates fields must not stand in one, or it would be several.
+void check_is_one(std::string_view text, const std::string& name, const std::string& place) {
+  if (text.find_first_of("{},=") != std::string_view::npos)
+    refuse(place, fmt::format("field \"{}\" holds one of {{ }} , =: each field is a member of its own", name));
+}
+
 /// A field's value as a pattern has it.
 std::string value_text(const json& value, const std::string& name, const std::string& place) {
-  if (value.is_string()) return text_of(value, name, place);
+  if (value.is_string()) {
+    std::string text = text_of(value, name, place);
+    check_is_one(text, name, place);
+    return text;
+  }
   if (value.is_boolean()) return value.get<bool>() ? "1" : "0";
   if (value.is_number()) return value.dump();
   if (!value.is_array() || value.empty()) {
@@ -78,6 +97,7 @@ std::string pattern_of(const json& job, const std::string& place) {
   if (!fields.is_object()) refuse(place, "\"fields\" must be an object");
   std::vector<std::string> texts;
   for (const auto& [name, value] : fields.items()) {
+    check_is_one(name, name, place);
     texts.push_back(fmt::format("{}={}", name, value_text(value, name, place)));
   }
   return fmt::format("{}{{{}}}", text_of(job.at("family"), "family", place), fmt::join(texts, ","));
@@ -128,6 +148,19 @@ std::string words(const json::parse_error& error) {
   return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
 }
 
+/// `place` is the stream's name.
+std::string read(std::istream& stream, const std::string& place) {
+  std::string text;
+  std::array<char, 65536> part;
+  while (stream.read(part.data(), part.size()), stream.gcount() > 0) {
+    text.append(part.data(), static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > kMaxFileBytes)
+      refuse(place, fmt::format("holds more than {} MiB: it is no list of jobs", kMaxFileBytes >> 20));
+  }
+  if (!stream.eof() || stream.bad()) refuse(place, "can't be read");
+  return text;
+}
+
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
 /// Nothing when not even the first line is JSON by itself.
@@ -140,7 +173,7 @@ std::optional<std::vector<WarmWish>> wishes_of_lines(std::string_view text, cons
     if (is_blank(line)) continue;
     const std::string place = fmt::format("{}, line {}", name, number);
     try {
-      wishes.push_back(wish_of(json::parse(line), place, {}));
+      wishes.push_back(wish_of(parse(line, place), place, {}));
     } catch (const json::parse_error& error) {
       if (wishes.empty()) return std::nullopt;
       refuse(place, words(error));
@@ -154,7 +187,7 @@ std::optional<std::vector<WarmWish>> wishes_of_lines(std::string_view text, cons
 std::vector<WarmWish> parse_job_file(std::string_view text, const std::string& name) {
   std::vector<WarmWish> wishes;
   try {
-    wishes = wishes_of(json::parse(text), name);
+    wishes = wishes_of(parse(text, name), name);
   } catch (const json::parse_error& error) {
     std::optional<std::vector<WarmWish>> lines = wishes_of_lines(text, name);
     if (!lines) refuse(name, "is no JSON, nor JSON lines: " + words(error));
@@ -165,11 +198,9 @@ std::vector<WarmWish> parse_job_file(std::string_view text, const std::string& n
 }
 
 std::vector<WarmWish> read_job_file(const std::string& file) {
-  if (file == "-") return parse_job_file(std::string(std::istreambuf_iterator<char>(std::cin), {}), "standard input");
+  if (file == "-") return parse_job_file(read(std::cin, "standard input"), "standard input");
   std::ifstream stream(file, std::ios::binary);
-  const std::string text(std::istreambuf_iterator<char>(stream), {});
-  if (!stream.is_open() || stream.bad()) throw UserError(fmt::format("--file {}: can't be read", file));
-  return parse_job_file(text, file);
+  return parse_job_file(read(stream, "--file " + file), file);
 }
 
 }  // namespace monojit::tools
