@@ -9,9 +9,17 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "cache/remote/url.h"
 
 namespace monojit::cache {
+
+/// Most bytes of an entry that travels: far more than a kernel takes, and what a bad answer can take of memory.
+inline constexpr std::size_t kMaxRemoteBytes = std::size_t{64} << 20;
+
+/// "more than 64 MiB"
+inline std::string too_large() { return fmt::format("more than {} MiB", kMaxRemoteBytes >> 20); }
 
 /// The other side does not answer, or not in this protocol.
 class RemoteFailure : public std::runtime_error {

@@ -9,7 +9,6 @@
 #include <hiredis.h>
 #include <sys/time.h>
 
-#include "cache/entry.h"
 #include "cache/file.h"
 
 namespace monojit::cache {
@@ -18,6 +17,8 @@ namespace {
 using Clock = RemoteProtocol::Clock;
 
 constexpr std::string_view kPrefix = "monojit:";
+constexpr std::size_t kReplyHead = 64;        ///< more than an answer's length and line ends take
+constexpr std::size_t kMaxReasonBytes = 200;  ///< of a server's words, which go to the user
 
 struct FreeContext {
   void operator()(redisContext* context) const { redisFree(context); }
@@ -115,9 +116,11 @@ class Redis : public RemoteProtocol {
       redisSetTimeout(context_.get(), left_until(deadline));
       redisBufferRead(context_.get());
       check();
+      if (context_->reader->len > kMaxRemoteBytes + kReplyHead) throw RemoteFailure("an answer of " + too_large());
     }
     Reply reply(static_cast<redisReply*>(raw));
-    if (reply->type == REDIS_REPLY_ERROR) throw RemoteRefusal(printable({reply->str, reply->len}));
+    if (reply->type == REDIS_REPLY_ERROR)
+      throw RemoteRefusal(printable(std::string_view(reply->str, reply->len).substr(0, kMaxReasonBytes)));
     return reply;
   }
 

@@ -123,6 +123,12 @@ bool RemoteTier::contains(const Key& key) {
 
 void RemoteTier::store(const Digest& digest, std::span<const std::byte> bytes, bool replace) {
   if (state_ == nullptr || url_.read_only || !state_->takes_stores) return;
+  if (bytes.size() > kMaxRemoteBytes) {
+    const std::string text = fmt::format("entry {} is of {}: remote cache {} does not get it", entry_name(digest),
+                                         too_large(), url_.shown());
+    warnings_.once(text, text);
+    return;
+  }
   {
     const std::lock_guard lock(damaged_mutex_);
     replace = damaged_.erase(digest) != 0 || replace;

@@ -79,8 +79,9 @@ void read_user(std::string_view text, RemoteUrl& url) {
 
 std::string RemoteUrl::shown() const {
   const bool is_redis = scheme == Scheme::kRedis;
-  return fmt::format("{}://{}:{}{}{}", is_redis ? "redis" : "http", printable(host), port,
-                     is_redis && !path.empty() ? "/" : "", printable(path));
+  const bool is_address = host.find(':') != std::string::npos;  // of IPv6
+  return fmt::format("{}://{}{}{}:{}{}{}", is_redis ? "redis" : "http", is_address ? "[" : "", printable(host),
+                     is_address ? "]" : "", port, is_redis && !path.empty() ? "/" : "", printable(path));
 }
 
 std::variant<RemoteUrl, std::string> parse_remote_url(std::string_view text) {

@@ -1,10 +1,14 @@
 """Tiers below the user's folder: read-only folders, archives, remote stores; servers are started here, on this machine."""
 
+import gzip
+import os
 import shutil
 import socket
 import subprocess
 import threading
 import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from conftest import KEY, SMALL, entry_files
@@ -309,3 +313,112 @@ def test_without_the_server_what_was_kept_of_it_is_served(monojit, valkey):
     server.ask("SHUTDOWN", "NOSAVE")
     outcome = monojit.get(MONOJIT_CACHE_REMOTE=url)
     assert outcome.json()["cache"] == "disk" and outcome.warnings == []
+
+
+class PlainServer(BaseHTTPRequestHandler):
+    """A folder in memory that takes PUT, on connections that it keeps; it knows no Expect."""
+
+    protocol_version = "HTTP/1.1"
+    most_answers = 1000  # on one connection: the next request gets none
+    answers = 0
+
+    def handle_expect_100(self):
+        return True
+
+    def parse_request(self):
+        if self.answers < self.most_answers:
+            return super().parse_request()
+        self.close_connection = True
+        return False
+
+    def answer(self, status, content=b"", **headers):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+        self.answers += 1
+
+    def do_GET(self):
+        found = self.server.kept.get(self.path)
+        self.answer(200 if found else 404, found or b"")
+
+    do_HEAD = do_GET
+
+    def do_PUT(self):
+        self.server.kept[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
+        self.answer(201)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def serving(handler):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    server.kept = {}
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield server, f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.mark.parametrize("answers", [1000, 1, 2, 3])
+def test_a_web_server_that_knows_no_expect_and_hangs_up_gets_every_entry(monojit, answers):
+    with serving(type("Server", (PlainServer,), {"most_answers": answers})) as (server, url):
+        outcome = monojit("warm", "example.row_norm{rows=1..4,hidden=512}", "--arch", "gfx950", "--jobs", "1", MONOJIT_CACHE_REMOTE=url)
+    assert outcome.code == 0 and "remote cache" not in outcome.err
+    assert len(server.kept) == 4
+
+
+def peak_bytes(monojit, url):
+    """Of a dump that asks this remote, with what it said."""
+    command = [monojit.binary, "dump", SMALL, "--arch", "gfx950", "--emit=resources", "--json"]
+    process = subprocess.Popen(command, env=monojit.environment | {"MONOJIT_CACHE_REMOTE": url}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = process.stdout.read(), process.stderr.read().decode()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
+    assert status == 0 and b"vgpr" in out
+    return usage.ru_maxrss * 1024, err
+
+
+def test_an_answer_is_not_unpacked(monojit):
+    bomb = gzip.compress(bytes(512 << 20), 1)
+
+    class Bomb(PlainServer):
+        def do_GET(self):
+            self.answer(200, bomb, Content_Encoding="gzip")
+
+    with serving(Bomb) as (_, url):
+        peak, err = peak_bytes(monojit, url + "?timeout_ms=5000&readonly")
+    assert "it is not used" in err
+    assert peak < 400 << 20
+
+
+def test_an_answer_without_end_is_cut_off(monojit):
+    class Endless(PlainServer):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.close_connection = True
+            try:
+                while True:
+                    self.wfile.write(bytes(1 << 20))
+            except OSError:
+                pass
+
+    with serving(Endless) as (_, url):
+        peak, err = peak_bytes(monojit, url + "?timeout_ms=20000&readonly")
+    assert "more than 64 MiB" in err
+    assert peak < 500 << 20
+
+
+def test_an_address_of_ipv6_is_shown_as_it_is_written(monojit):
+    assert "http://[::1]:1 fails" in monojit.get(MONOJIT_CACHE_REMOTE="http://[::1]:1").err
