@@ -1,8 +1,10 @@
 // The `monojit` command.
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -80,11 +82,24 @@ void hold_standard_streams() {
   }
 }
 
+/// Variables of comgr's that would spoil what this command does; before there is a second thread.
+void tidy_environment() {
+  // LLVM takes an empty name of a folder for the working folder.
+  for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value == '\0') (void)unsetenv(name);
+  }
+  constexpr const char* kLog = "AMD_COMGR_REDIRECT_LOGS";
+  const char* log = std::getenv(kLog);
+  if (log != nullptr && std::string_view(log) == "stdout") (void)setenv(kLog, "stderr", 1);  // stdout is the result's
+}
+
 }  // namespace
 }  // namespace monojit::tools
 
 int main(int argc, char** argv) {
   monojit::tools::hold_standard_streams();
+  monojit::tools::tidy_environment();
   std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is then an error like a full disk
   monojit::tools::warn_of_unknown_variables();
   const int code = monojit::tools::run(argc, argv);

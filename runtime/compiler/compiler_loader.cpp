@@ -1,8 +1,6 @@
 #include "runtime/compiler/compiler_loader.h"
 
-#include <cstdlib>
 #include <filesystem>
-#include <system_error>
 #include <vector>
 
 #include <dlfcn.h>
@@ -10,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/common/error.h"
+#include "runtime/compiler/temporary_folder.h"
 #include "runtime/library_search.h"
 
 namespace monojit::runtime {
@@ -44,19 +43,6 @@ const CompilerInterface& load() {
                                 kCompilerLibrary, interface->version, kCompilerInterfaceVersion));
   }
   return *interface;
-}
-
-/// comgr and LLVM's linker hand code objects over in files; without a folder for them comgr fails and gives no reason.
-void check_temporary_folder() {
-  std::error_code error;
-  (void)std::filesystem::temp_directory_path(error);
-  if (!error) return;
-  for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"}) {
-    if (const char* value = std::getenv(name)) {
-      throw UserError(fmt::format("{}={} is no folder: the compiler wants one for temporary files", name, value));
-    }
-  }
-  throw UserError("/tmp is no folder: the compiler wants one for temporary files (set TMPDIR)");
 }
 
 void raise(const Failure& failure) {

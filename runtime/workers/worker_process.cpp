@@ -6,7 +6,9 @@
 #include <csignal>
 #include <cstring>
 #include <exception>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -57,11 +59,19 @@ class SpawnSetup {
   SpawnSetup(const SpawnSetup&) = delete;
   SpawnSetup& operator=(const SpawnSetup&) = delete;
 
-  int spawn(pid_t& process, const std::filesystem::path& program, const std::string& argument) const {
+  /// `folder` is for temporary files.
+  int spawn(pid_t& process, const std::filesystem::path& program, const std::string& argument,
+            const std::filesystem::path& folder) const {
     std::string name = program.string();
     std::string text = argument;
+    std::string temporary = "TMPDIR=" + folder.string();
     std::array<char*, 3> arguments = {name.data(), text.data(), nullptr};
-    return posix_spawn(&process, program.c_str(), &actions_, &attributes_, arguments.data(), environ);
+    std::vector<char*> variables = {temporary.data()};
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+      if (!std::string_view(*variable).starts_with("TMPDIR=")) variables.push_back(*variable);
+    }
+    variables.push_back(nullptr);
+    return posix_spawn(&process, program.c_str(), &actions_, &attributes_, arguments.data(), variables.data());
   }
 
  private:
@@ -82,7 +92,8 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::uint64_t
   int pipes[2] = {-1, -1};
   int failed = socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0 ? errno : 0;
   if (failed == 0) failed = pipe2(pipes, O_CLOEXEC | O_NONBLOCK) != 0 ? errno : 0;
-  if (failed == 0) failed = SpawnSetup(sockets[1], pipes[1]).spawn(process_, program, std::to_string(memory_bytes));
+  if (failed == 0)
+    failed = SpawnSetup(sockets[1], pipes[1]).spawn(process_, program, std::to_string(memory_bytes), folder_.path());
   for (const int end : {sockets[1], pipes[1]}) {
     if (end >= 0) (void)close(end);
   }

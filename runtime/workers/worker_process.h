@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "runtime/workers/frame.h"
+#include "runtime/workers/worker_folder.h"
 
 namespace monojit::runtime {
 
@@ -18,7 +19,8 @@ class WorkerProcess {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Starts `program`, which may allocate `memory_bytes`. Throws UserError when it can't be started.
+  /// Starts `program`, which may allocate `memory_bytes`; its TMPDIR is a folder of its own, removed with it. Throws
+  /// UserError when it can't be started.
   WorkerProcess(const std::filesystem::path& program, std::uint64_t memory_bytes);
   /// Kills it.
   ~WorkerProcess();
@@ -38,6 +40,7 @@ class WorkerProcess {
  private:
   void read_errors();
 
+  WorkerFolder folder_;
   pid_t process_ = -1;
   int socket_ = -1;
   int errors_ = -1;  ///< its standard error

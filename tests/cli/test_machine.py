@@ -1,7 +1,9 @@
 """Devices, archs and libraries that aren't there; `monojit doctor`."""
 
+import subprocess
+
 import pytest
-from conftest import KEY, SMALL, refused
+from conftest import KEY, SMALL, TIMEOUT_S, refused
 
 
 @pytest.mark.parametrize("command", ["run", "dump", "warm"])
@@ -75,6 +77,35 @@ def test_a_folder_for_temporary_files_that_is_none_is_named_and_hits_need_none(m
     assert monojit.entries() == []
     assert monojit("warm", SMALL, "--arch", "gfx950", TMPDIR=str(tmp_path)).code == 0
     assert "hit 1" in monojit("warm", SMALL, "--arch", "gfx950", TMPDIR="/nonexistent").out
+
+
+@pytest.mark.parametrize("command", [("run", "--device", "emulator", "--no-verify"), ("dump", "--emit=resources"), ("warm",)])
+def test_a_working_folder_that_is_gone_stops_no_build(monojit, command, tmp_path):
+    name, *options = command
+    script = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
+    (tmp_path / "gone").mkdir()
+    done = subprocess.run(["sh", "-c", script, "sh", tmp_path / "gone", monojit.binary, name, SMALL, "--arch", "gfx950", *options],
+                          env=monojit.environment, capture_output=True, text=True, timeout=TIMEOUT_S)
+    assert done.returncode == 0, done
+    assert len(monojit.entries()) == 1
+
+
+@pytest.mark.parametrize("command", ["run", "dump", "warm"])
+def test_a_folder_for_temporary_files_that_takes_none_is_named(monojit, command):
+    outcome = monojit(command, SMALL, "--arch", "gfx950", TMPDIR="/proc")
+    assert "TMPDIR=/proc takes no files" in outcome.err and outcome.code in (1, 2)
+    assert monojit.entries() == []
+
+
+@pytest.mark.parametrize("command", ["dump", "warm"])
+def test_an_empty_variable_names_no_folder_for_temporary_files(monojit, command):
+    assert monojit(command, SMALL, "--arch", "gfx950", TMPDIR="", TMP="").code == 0
+
+
+def test_what_comgr_logs_stays_out_of_the_result(monojit):
+    outcome = monojit.get(AMD_COMGR_EMIT_VERBOSE_LOGS="1", AMD_COMGR_REDIRECT_LOGS="stdout")
+    assert outcome.json()["cache"] == "built"
+    assert "amd_comgr_do_action" in outcome.err
 
 
 def test_without_comgr_a_cached_kernel_still_runs(warm):

@@ -6,7 +6,7 @@ import signal
 import time
 
 import pytest
-from conftest import TIMEOUT_S, entry_files, workers_of
+from conftest import TIMEOUT_S, entry_files, wait_until, workers_of
 
 ROW_NORM = "example.row_norm{rows=1|2|3,hidden=512}"
 
@@ -75,3 +75,25 @@ def test_a_killed_warm_leaves_no_worker_behind(monojit):
     while any(os.path.exists(f"/proc/{worker}") for worker in workers) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not any(os.path.exists(f"/proc/{worker}") for worker in workers)
+
+
+def test_what_killed_warms_and_workers_left_of_temporary_files_the_next_warm_removes(monojit, tmp_path):
+    arguments = ("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950", "--jobs", "2", "--retries", "20")
+    process = monojit.start(*arguments, TMPDIR=str(tmp_path / "temporary"))
+    assert monojit.finish(process).code != 0, "there is no such folder"
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "temporary" / "monojit-worker-of-nobody").mkdir()
+    (tmp_path / "temporary" / "of-another").mkdir()
+    process = monojit.start(*arguments, TMPDIR=str(tmp_path / "temporary"))
+    wait_until(lambda: list((tmp_path / "temporary").glob("monojit-worker-*/comgr-*")), "comgr's folder")
+    process.kill()
+    workers = workers_of(process)
+    process.wait()
+    wait_until(lambda: not any(os.path.exists(f"/proc/{worker}") for worker in workers), "the end of the workers")
+    before = len(entry_files(monojit.cache))
+    process = monojit.start(*arguments, TMPDIR=str(tmp_path / "temporary"))
+    wait_until(lambda: len(entry_files(monojit.cache)) > before, "a build")
+    (worker, *_) = workers_of(process)
+    os.kill(worker, signal.SIGKILL)
+    assert monojit.finish(process).code == 0
+    assert [each.name for each in (tmp_path / "temporary").iterdir()] == ["of-another"]

@@ -1,0 +1,69 @@
+#include "runtime/workers/worker_folder.h"
+
+#include <cerrno>
+#include <string_view>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/compiler/temporary_folder.h"
+
+namespace monojit::runtime {
+namespace {
+
+constexpr std::string_view kPrefix = "monojit-worker-";
+
+int open_folder(const std::filesystem::path& path) {
+  return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+bool is_mine_and_free(int descriptor) {
+  struct stat status{};
+  return fstat(descriptor, &status) == 0 && status.st_uid == geteuid() && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+}
+
+void remove_tree(const std::filesystem::path& path) {
+  std::error_code error;
+  (void)std::filesystem::remove_all(path, error);
+}
+
+/// Removes folders that no living process holds.
+void sweep(const std::filesystem::path& parent) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator each(parent, error), end; !error && each != end; each.increment(error)) {
+    if (!each->path().filename().string().starts_with(kPrefix)) continue;
+    const int descriptor = open_folder(each->path());
+    if (descriptor < 0) continue;
+    if (is_mine_and_free(descriptor)) remove_tree(each->path());
+    (void)close(descriptor);
+  }
+}
+
+}  // namespace
+
+WorkerFolder::WorkerFolder() {
+  while (!make()) continue;
+  sweep(path_.parent_path());
+}
+
+WorkerFolder::~WorkerFolder() {
+  remove_tree(path_);
+  if (descriptor_ >= 0) (void)close(descriptor_);
+}
+
+bool WorkerFolder::make() {
+  path_ = make_temporary_folder(kPrefix);
+  descriptor_ = open_folder(path_);
+  if (descriptor_ < 0) return errno != ENOENT;  // it does without a lock, and nobody removes it
+  struct stat status{};
+  const bool taken = flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!taken && (fstat(descriptor_, &status) != 0 || status.st_nlink != 0)) return true;
+  (void)close(descriptor_);
+  descriptor_ = -1;
+  return false;
+}
+
+}  // namespace monojit::runtime
