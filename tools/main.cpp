@@ -59,7 +59,7 @@ int run(int argc, char** argv) {
     put(text.str());
     return kDone;
   } catch (const CLI::ParseError& error) {
-    const std::vector<std::string> unknown = app.remaining();
+    const std::vector<std::string> unknown = app.remaining(true);
     say(unknown.empty() ? error.what() : "unknown subcommand or option '" + unknown.front() + "'");
     say("see monojit --help, or --help of a subcommand");
     return kRefused;

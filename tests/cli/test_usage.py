@@ -42,6 +42,7 @@ def test_the_version_is_printed(monojit):
     (("emulate",), "FILE"),
     (("keys", "--wat"), "--wat"),
     (("cache",), "subcommand"),
+    (("cache", "nope"), "nope"),
     (("cache", "rm"), "either entries or --all"),
     (("run", "minimax_m3.k1{tokens=1}", "--seed", "many"), "--seed"),
     (("run", "minimax_m3.k1{tokens=1}", "--seed", "0x10"), "'0x10' is no decimal number"),

@@ -42,6 +42,26 @@ std::vector<Values> option_values() {
           {"--emit", {"ir", "opt-ir", "isa", "metadata", "resources", "layout", "fields"}}};
 }
 
+/// Options that take a value of which nothing is known: most are files, which the shell offers where there are no
+/// words.
+std::vector<std::string> other_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) continue;
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
+    std::ranges::copy(other_options(*each), std::back_inserter(names));
+  }
+  const std::vector<Values> known = option_values();
+  std::erase_if(names, [&](const std::string& name) {
+    return std::ranges::any_of(known, [&](const Values& each) { return each.option == name; });
+  });
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  return names;
+}
+
 /// One line, fit for quotes.
 std::string plain(std::string text) {
   std::erase_if(text, [](char c) { return c == '\'' || c == '\\'; });
@@ -67,7 +87,7 @@ void add_options(const CLI::App& app, std::vector<Word>& words) {
 
 void add_places(const CLI::App& app, const std::string& path, std::vector<Place>& places) {
   Place place{path, {}};
-  const auto subcommands = app.get_subcommands([](const CLI::App*) { return true; });
+  const auto subcommands = app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
   for (const CLI::App* each : subcommands) place.words.push_back({each->get_name(), plain(each->get_description())});
   add_options(app, place.words);
   places.push_back(std::move(place));
@@ -89,10 +109,11 @@ std::string path_patterns(const std::vector<Place>& places) {
   return fmt::format("{}", fmt::join(paths, "|"));
 }
 
-std::string bash_script(const std::vector<Place>& places) {
+std::string bash_script(const std::vector<Place>& places, const std::vector<std::string>& others) {
   std::string text =
       "# bash completion for monojit:  source <(monojit completion bash)\n_monojit() {\n"
-      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} place= words= i\n"
+      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} place= words= before= i\n"
+      "  [[ $previous == --* && $current == *,* ]] && before=${current%,*},\n"
       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
       "    case $place/${COMP_WORDS[i]} in\n";
   const auto out = std::back_inserter(text);
@@ -101,7 +122,7 @@ std::string bash_script(const std::vector<Place>& places) {
   for (const Values& each : option_values()) {
     fmt::format_to(out, "    {}) words='{}' ;;\n", each.option, fmt::join(each.values, " "));
   }
-  fmt::format_to(out, "    *) case $place in\n");
+  fmt::format_to(out, "    {}) ;;\n    *) case $place in\n", fmt::join(others, "|"));
   for (const Place& place : places) {
     std::vector<std::string> words;
     for (const Word& word : place.words) words.push_back(word.text);
@@ -109,15 +130,16 @@ std::string bash_script(const std::vector<Place>& places) {
   }
   text +=
       "    esac ;;\n  esac\n"
-      "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+      "  mapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$words\" -- \"${current#\"$before\"}\")\n"
       "}\ncomplete -o default -F _monojit monojit\n";
   return text;
 }
 
-std::string zsh_script(const std::vector<Place>& places) {
+std::string zsh_script(const std::vector<Place>& places, const std::vector<std::string>& others) {
   std::string text =
       "#compdef monojit\n# zsh completion for monojit:  source <(monojit completion zsh)\n_monojit() {\n"
       "  local place= word\n  local -a choices\n"
+      "  [[ ${words[CURRENT-1]} == --* ]] && compset -P '*,'\n"
       "  for word in ${words[2,CURRENT-1]}; do\n"
       "    case $place/$word in\n";
   const auto out = std::back_inserter(text);
@@ -126,7 +148,7 @@ std::string zsh_script(const std::vector<Place>& places) {
   for (const Values& each : option_values()) {
     fmt::format_to(out, "    {}) choices=({}) ;;\n", each.option, fmt::join(each.values, " "));
   }
-  fmt::format_to(out, "    *) case $place in\n");
+  fmt::format_to(out, "    {}) ;;\n    *) case $place in\n", fmt::join(others, "|"));
   for (const Place& place : places) {
     fmt::format_to(out, "      '{}') choices=(\n", place.path);
     for (const Word& word : place.words) fmt::format_to(out, "        '{}:{}'\n", word.text, word.meaning);
@@ -145,7 +167,8 @@ void add_completion(CLI::App& app) {
   command.add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
   command.callback([shell, &app] {
     const std::vector<Place> places = places_of(app);
-    put(*shell == "bash" ? bash_script(places) : zsh_script(places));
+    const std::vector<std::string> others = other_options(app);
+    put(*shell == "bash" ? bash_script(places, others) : zsh_script(places, others));
   });
 }
 
