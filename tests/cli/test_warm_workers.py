@@ -48,6 +48,15 @@ def test_killed_workers_cost_their_builds_at_most_and_retries_mend_them(monojit)
     assert len(entry_files(monojit.cache)) == 16
 
 
+def test_a_worker_that_is_killed_before_its_first_build_costs_no_warm(monojit):
+    process = monojit.start("warm", ROW_NORM, "--arch", "gfx950", "--jobs", "1", "--retries", "3")
+    (worker,) = wait_until(lambda: workers_of(process), "a worker")
+    os.kill(worker, signal.SIGKILL)
+    outcome = monojit.finish(process)
+    assert outcome.code == 0, outcome
+    assert len(entry_files(monojit.cache)) == 3
+
+
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_warm_goes_on_where_it_stopped(monojit, signal_number):
     arguments = ("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950", "--jobs", "1", "--json")

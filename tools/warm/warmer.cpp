@@ -52,7 +52,12 @@ void Warmer::open_compilers(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     opened.push_back(std::async(std::launch::async, [this] { return workers_->toolchain(); }));
   }
-  for (auto& each : opened) (void)each.get();
+  for (auto& each : opened) {
+    try {
+      (void)each.get();
+    } catch (const runtime::WorkerError&) {  // the job that wants a worker tries again
+    }
+  }
 }
 
 void Warmer::cancel() {
