@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/json_words.h"
+
 namespace monojit::runtime {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Resources, vgpr, agpr, sgpr, lds_bytes, scratch_bytes, vgpr_spills, sgpr_spills,
@@ -17,7 +19,7 @@ KernelRecord record_from_json(std::string_view text) {
   try {
     return nlohmann::json::parse(text).get<KernelRecord>();
   } catch (const nlohmann::json::exception& error) {
-    throw RecordError(std::string("unreadable kernel record: ") + error.what());
+    throw RecordError("unreadable kernel record: " + json_words(error));
   }
 }
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "runtime/json_words.h"
+
 namespace monojit::runtime {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Verdict, reasons, toolchain, keys, code, built, read, held)
@@ -17,7 +19,7 @@ Verdict verdict_from_json(std::string_view text) {
   try {
     return nlohmann::json::parse(text).get<Verdict>();
   } catch (const nlohmann::json::exception& error) {
-    throw std::runtime_error(fmt::format("unreadable verdict: {}", error.what()));
+    throw std::runtime_error(fmt::format("unreadable verdict: {}", json_words(error)));
   }
 }
 

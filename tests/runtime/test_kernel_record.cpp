@@ -16,7 +16,9 @@ TEST_CASE("A kernel record comes back from its JSON as it was") {
 
 TEST_CASE("Text that is no record is refused") {
   for (const char* text : {"", "{", "[]", "{}", R"({"symbol":3})"}) {
-    CHECK_THROWS_AS(record_from_json(text), RecordError);
+    CHECK_THROWS_MATCHES(record_from_json(text), RecordError,
+                         Catch::Matchers::MessageMatches(Catch::Matchers::StartsWith("unreadable kernel record: ") &&
+                                                         !Catch::Matchers::ContainsSubstring("json.exception")));
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "environment/edit_distance.h"
 #include "kernels/common/error.h"
+#include "runtime/json_words.h"
 
 namespace monojit::tools {
 
@@ -27,11 +28,8 @@ Json parse_json(std::string_view text, std::string_view where) {
   try {
     value = Json::parse(text, look);
   } catch (const Json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ...", or out_of_range for a number like 1e400
-    const std::string_view reason = error.what();
-    const std::size_t at = reason.find("] ");
-    throw UserError(
-        fmt::format("{} is no JSON: {}", where, at == std::string_view::npos ? reason : reason.substr(at + 2)));
+    // A parse_error, or out_of_range for a number like 1e400.
+    throw UserError(fmt::format("{} is no JSON: {}", where, runtime::json_words(error)));
   }
   if (twice) throw UserError(fmt::format("{} has '{}' twice in one object", where, *twice));
   return value;

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/common/error.h"
+#include "runtime/json_words.h"
 #include "tools/warm/job_check.h"
 
 namespace monojit::tools {
@@ -141,13 +142,6 @@ std::vector<WarmWish> wishes_of(const json& file, const std::string& name) {
   return wishes;
 }
 
-/// Without the library's number in front.
-std::string words(const json::parse_error& error) {
-  const std::string_view text = error.what();
-  const std::size_t end = text.find("] ");
-  return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
-}
-
 /// `place` is the stream's name.
 std::string read(std::istream& stream, const std::string& place) {
   std::string text;
@@ -176,7 +170,7 @@ std::optional<std::vector<WarmWish>> wishes_of_lines(std::string_view text, cons
       wishes.push_back(wish_of(parse(line, place), place, {}));
     } catch (const json::parse_error& error) {
       if (wishes.empty()) return std::nullopt;
-      refuse(place, words(error));
+      refuse(place, runtime::json_words(error));
     }
   }
   return wishes;
@@ -190,7 +184,7 @@ std::vector<WarmWish> parse_job_file(std::string_view text, const std::string& n
     wishes = wishes_of(parse(text, name), name);
   } catch (const json::parse_error& error) {
     std::optional<std::vector<WarmWish>> lines = wishes_of_lines(text, name);
-    if (!lines) refuse(name, "is no JSON, nor JSON lines: " + words(error));
+    if (!lines) refuse(name, "is no JSON, nor JSON lines: " + runtime::json_words(error));
     wishes = *std::move(lines);
   }
   if (wishes.empty()) refuse(name, "holds no job");
