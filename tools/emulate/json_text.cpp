@@ -13,10 +13,18 @@
 
 namespace monojit::tools {
 
+namespace {
+
+/// Far more than arguments need: what looks at a value calls itself for what is in it, and the stack has an end.
+constexpr int kMaxDepth = 64;
+
+}  // namespace
+
 Json parse_json(std::string_view text, std::string_view where) {
   std::vector<std::set<std::string>> names;  // of the objects that are open
   std::optional<std::string> twice;
-  const auto look = [&](int /*depth*/, Json::parse_event_t event, Json& value) {
+  const auto look = [&](int depth, Json::parse_event_t event, Json& value) {
+    if (depth > kMaxDepth) throw UserError(fmt::format("{} has lists and objects more than {} deep", where, kMaxDepth));
     if (event == Json::parse_event_t::object_start) names.emplace_back();
     if (event == Json::parse_event_t::object_end) names.pop_back();
     if (event == Json::parse_event_t::key && !names.back().insert(value.get<std::string>()).second && !twice) {
