@@ -27,6 +27,7 @@ TEST_CASE("a URL of a Redis server has a host, a port and a database") {
 
 TEST_CASE("a URL of an HTTP server has a path, without a slash at its end") {
   const auto url = std::get<RemoteUrl>(parse_remote_url("http://[::1]:8080/kernels/gfx950/"));
+  CHECK(url.shown() == "http://[::1]:8080/kernels/gfx950");
   CHECK(url.scheme == RemoteUrl::Scheme::kHttp);
   CHECK(url.host == "::1");
   CHECK(url.port == 8080);
