@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -14,7 +15,6 @@
 
 #include "cache/bytes.h"
 #include "cache/entry.h"
-#include "cache/temp_file.h"
 
 namespace monojit::cache {
 namespace {
@@ -23,16 +23,31 @@ constexpr std::array<std::byte, 8> kMagic = {std::byte{0x89}, std::byte{'M'},  s
                                              std::byte{'K'},  std::byte{0x0D}, std::byte{0x0A}, std::byte{0x1A}};
 constexpr std::size_t kHeaderBytes = kMagic.size() + sizeof(std::uint32_t);
 constexpr std::size_t kFooterBytes = 3 * sizeof(std::uint64_t) + sizeof(Digest);
-/// Of a manifest: a million kernels have less.
-constexpr std::uint64_t kMaxManifestBytes = std::uint64_t{1} << 30;
+/// Of a manifest: half a million kernels have less.
+constexpr std::uint64_t kMaxManifestBytes = std::uint64_t{1} << 28;
 constexpr int kLevel = 12;
-constexpr unsigned kArchiveMode = 0644;
 
 using Bytes = std::vector<std::byte>;
 using BytesOrProblem = std::variant<Bytes, std::string>;
 
+/// Sizes come from the file: one that this process has no memory for must not end it.
+BytesOrProblem allocated(std::uint64_t size) {
+  try {
+    return Bytes(static_cast<std::size_t>(size));
+  } catch (const std::bad_alloc&) {
+    return fmt::format("has a part of {} bytes, more than there is memory for", size);
+  }
+}
+
+/// A frame of `size` bytes has no more than this.
+bool fits(std::uint64_t stored, std::uint64_t size) {
+  return stored <= ZSTD_compressBound(static_cast<std::size_t>(size));
+}
+
 BytesOrProblem read_at(int descriptor, std::uint64_t offset, std::uint64_t size) {
-  Bytes bytes(static_cast<std::size_t>(size));
+  BytesOrProblem result = allocated(size);
+  if (std::holds_alternative<std::string>(result)) return result;
+  auto& bytes = std::get<Bytes>(result);
   std::size_t filled = 0;
   while (filled < bytes.size()) {
     const auto count =
@@ -42,14 +57,16 @@ BytesOrProblem read_at(int descriptor, std::uint64_t offset, std::uint64_t size)
     if (count == 0) return "is truncated";
     filled += static_cast<std::size_t>(count);
   }
-  return bytes;
+  return result;
 }
 
 BytesOrProblem unpacked(std::span<const std::byte> frame, std::uint64_t size) {
-  Bytes bytes(static_cast<std::size_t>(size));
+  BytesOrProblem result = allocated(size);
+  if (std::holds_alternative<std::string>(result)) return result;
+  auto& bytes = std::get<Bytes>(result);
   const std::size_t got = ZSTD_decompress(bytes.data(), bytes.size(), frame.data(), frame.size());
   if (ZSTD_isError(got) != 0U || got != bytes.size()) return "is damaged: a part can't be decompressed";
-  return bytes;
+  return result;
 }
 
 Bytes packed(std::span<const std::byte> bytes) {
@@ -96,6 +113,7 @@ std::optional<std::vector<ArchiveItem>> parse_items(std::span<const std::byte> m
     item.stored_bytes = reader.u64();
     item.entry_bytes = reader.u64();
     if (item.offset > end || item.stored_bytes > end - item.offset || item.entry_bytes > kMaxEntryBytes) return {};
+    if (!fits(item.stored_bytes, item.entry_bytes)) return {};
     item.digest = item.key.digest();
     items.push_back(std::move(item));
   }
@@ -118,7 +136,8 @@ std::variant<std::vector<ArchiveItem>, std::string> read_manifest(int descriptor
   if (const auto* problem = std::get_if<std::string>(&tail)) return *problem;
   ByteReader reader(std::get<Bytes>(tail));
   const Footer footer{.offset = reader.u64(), .stored = reader.u64(), .size = reader.u64()};
-  if (footer.offset > end || footer.stored != end - footer.offset || footer.size > kMaxManifestBytes)
+  if (footer.offset > end || footer.stored != end - footer.offset || footer.size > kMaxManifestBytes ||
+      !fits(footer.stored, footer.size))
     return "is truncated or damaged: its end is not where it should be";
   const BytesOrProblem frame = read_at(descriptor, footer.offset, footer.stored);
   if (const auto* problem = std::get_if<std::string>(&frame)) return *problem;
@@ -157,7 +176,7 @@ std::variant<std::vector<std::byte>, std::string> Archive::read(const ArchiveIte
   return unpacked(std::get<Bytes>(frame), item.entry_bytes);
 }
 
-void write_archive(const std::filesystem::path& file, std::vector<PackedEntry> entries) {
+std::vector<std::byte> encode_archive(const std::vector<PackedEntry>& entries) {
   std::vector<std::pair<Digest, const PackedEntry*>> order;
   order.reserve(entries.size());
   for (const PackedEntry& entry : entries) order.emplace_back(entry.key.digest(), &entry);
@@ -177,6 +196,8 @@ void write_archive(const std::filesystem::path& file, std::vector<PackedEntry> e
     manifest.u64(entry->bytes.size());
     archive.raw(block);
   }
+  if (manifest.bytes().size() > kMaxManifestBytes)
+    throw std::runtime_error(fmt::format("{} kernels are too many for one archive", order.size()));
   const Bytes frame = packed(manifest.bytes());
   const Footer footer{.offset = archive.bytes().size(), .stored = frame.size(), .size = manifest.bytes().size()};
   archive.raw(frame);
@@ -184,11 +205,7 @@ void write_archive(const std::filesystem::path& file, std::vector<PackedEntry> e
   archive.u64(footer.stored);
   archive.u64(footer.size);
   archive.raw(checksum(frame, footer));
-
-  const auto absolute = std::filesystem::absolute(file);
-  TempFile temporary(absolute.parent_path(), kArchiveMode);
-  const int error = temporary.error() != 0 ? temporary.error() : temporary.publish(archive.bytes(), absolute);
-  if (error != 0) throw std::runtime_error(fmt::format("{} can't be written ({})", file.string(), error_text(error)));
+  return archive.take();
 }
 
 }  // namespace monojit::cache

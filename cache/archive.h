@@ -24,9 +24,9 @@ namespace monojit::cache {
 //   block    = a zstd frame                       of one entry file's bytes (cache/entry.h)
 //   manifest = a zstd frame                       of u64 count, then as many items, in the order of their digests
 //   item     = key offset stored size             seven blobs; u64 each: where the block is, its bytes, the entry's
-//   bytes footer   = offset stored size checksum        u64 each, of the manifest; 32 bytes: BLAKE3 of magic, version,
-//   the
-//                                                 manifest's frame and the three numbers
+//                                                 bytes
+//   footer   = offset stored size checksum        u64 each, of the manifest; 32 bytes: BLAKE3 of magic, version,
+//                                                 the manifest's frame and the three numbers
 inline constexpr std::uint32_t kArchiveVersion = 1;
 
 struct ArchiveItem {
@@ -61,8 +61,7 @@ struct PackedEntry {
   std::vector<std::byte> bytes;  ///< of its file
 };
 
-/// Writes an archive; the same entries give the same bytes. Throws std::runtime_error naming the file; what was at
-/// `file` stays then.
-void write_archive(const std::filesystem::path& file, std::vector<PackedEntry> entries);
+/// The bytes of an archive's file: the same for the same entries. Throws std::runtime_error when they are too many.
+std::vector<std::byte> encode_archive(const std::vector<PackedEntry>& entries);
 
 }  // namespace monojit::cache

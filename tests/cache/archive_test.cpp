@@ -3,10 +3,12 @@
 #include "cache/archive.h"
 
 #include <algorithm>
+#include <fstream>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include "cache/bytes.h"
 #include "cache/cache.h"
 #include "tests/cache/fixture.h"
 
@@ -18,6 +20,7 @@ using testing::example_entry;
 using testing::example_key;
 using testing::ScratchFolder;
 using testing::WarningLog;
+using testing::write_archive;
 
 constexpr int kEntries = 5;
 
@@ -100,8 +103,31 @@ TEST_CASE("an archive of another version, another file and a missing one are nam
   CHECK(problem_of(scratch.path()) == "is no regular file");
 }
 
-TEST_CASE("an archive that can't be written is an error and leaves what was there") {
-  CHECK_THROWS_WITH(write_archive("/proc/monojit/pack", {}), ContainsSubstring("/proc/monojit/pack can't be written"));
+/// An archive's first and last bytes, and a hole of `hole` bytes that the footer calls the manifest of `size` bytes.
+void write_hollow(const std::filesystem::path& file, std::uint64_t hole, std::uint64_t size) {
+  constexpr std::size_t kHeaderBytes = 12;
+  const auto sound = encode_archive({});
+  ByteWriter footer;
+  footer.u64(kHeaderBytes);
+  footer.u64(hole);
+  footer.u64(size);
+  footer.raw(Digest{});
+  testing::write_bytes(file, std::span(sound).first(kHeaderBytes));
+  std::filesystem::resize_file(file, kHeaderBytes + hole);
+  std::ofstream stream(file, std::ios::binary | std::ios::app);
+  stream.write(reinterpret_cast<const char*>(footer.bytes().data()),
+               static_cast<std::streamsize>(footer.bytes().size()));
+}
+
+TEST_CASE("an archive whose manifest claims more bytes than one can have is damaged, and none of them is read") {
+  constexpr std::uint64_t kTerabytes = std::uint64_t{4} << 40;
+  const ScratchFolder scratch;
+  for (const std::uint64_t size : {std::uint64_t{100}, kTerabytes}) {
+    write_hollow(scratch / "hollow", kTerabytes, size);
+    CHECK_THAT(problem_of(scratch / "hollow"), ContainsSubstring("truncated or damaged"));
+  }
+  write_hollow(scratch / "hollow", 100, 100);
+  CHECK_THAT(problem_of(scratch / "hollow"), ContainsSubstring("checksum"));
 }
 
 }  // namespace

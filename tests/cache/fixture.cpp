@@ -114,6 +114,10 @@ void write_bytes(const std::filesystem::path& file, std::span<const std::byte> b
   if (!stream.flush()) throw std::runtime_error("can't write " + file.string());
 }
 
+void write_archive(const std::filesystem::path& file, const std::vector<PackedEntry>& entries) {
+  write_bytes(file, encode_archive(entries));
+}
+
 void write_text(const std::filesystem::path& file, std::string_view text) {
   write_bytes(file, std::as_bytes(std::span(text)));
 }

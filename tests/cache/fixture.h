@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/archive.h"
 #include "cache/cache.h"
 
 namespace monojit::cache::testing {
@@ -68,6 +69,7 @@ int wait_for_child(int process);
 
 std::vector<std::byte> read_bytes(const std::filesystem::path& file);
 void write_bytes(const std::filesystem::path& file, std::span<const std::byte> bytes);
+void write_archive(const std::filesystem::path& file, const std::vector<PackedEntry>& entries);
 void write_text(const std::filesystem::path& file, std::string_view text);
 
 /// The permission bits, as chmod takes them.

@@ -22,8 +22,8 @@ struct Shipped {
   Shipped() {
     const Warnings warnings(nullptr);
     REQUIRE(DiskStore(scratch / "image", warnings).store(example_entry(1)));
-    write_archive(scratch / "pack",
-                  {{example_key(1), encode(example_entry(1))}, {example_key(2), encode(example_entry(2))}});
+    testing::write_archive(scratch / "pack",
+                           {{example_key(1), encode(example_entry(1))}, {example_key(2), encode(example_entry(2))}});
   }
   CacheOptions options(bool strict = false) {
     return {.folder = scratch / "user",
@@ -92,7 +92,7 @@ TEST_CASE("a damaged entry of a read-only folder is said once, left there and bu
 TEST_CASE("an entry of another key under this one's name is not served from an archive either") {
   const ScratchFolder scratch;
   WarningLog log;
-  write_archive(scratch / "pack", {{example_key(1), encode(example_entry(2))}});
+  testing::write_archive(scratch / "pack", {{example_key(1), encode(example_entry(2))}});
   Cache cache({.folder = {}, .warn = log.callback(), .settings = {.read_only = {scratch / "pack"}}});
   CHECK_FALSE(cache.lookup(example_key(1)));
   CHECK_THAT(log.only(), ContainsSubstring("holds another key, minimax_m3.k1{tokens=2}"));

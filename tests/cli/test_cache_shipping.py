@@ -1,6 +1,8 @@
 """Archives of kernels: packed, used in place, unpacked."""
 
+import os
 import random
+import struct
 
 import entries
 import pytest
@@ -8,6 +10,7 @@ from conftest import KEY, SMALL, entry_files, refused
 
 CHANGES = 30
 SEED = 9
+TERABYTES = 4 << 40
 
 
 def run(monojit, *arguments, **environment):
@@ -114,3 +117,42 @@ def test_a_warm_counts_what_is_read_only_as_there(monojit, packed):
                       MONOJIT_COMGR_LIBRARY="/nonexistent/libamd_comgr.so")
     assert outcome.code == 0, outcome
     assert outcome.json()["summary"]["hit"] == 1 and outcome.json()["summary"]["strict_ready"] is True
+
+
+def test_packing_onto_what_is_no_regular_file_is_refused_and_leaves_it(monojit, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert refused(monojit("cache", "pack", pipe, "--all"), str(pipe), "it is there already and no regular file")
+    assert pipe.is_fifo()
+    assert refused(monojit("cache", "pack", tmp_path, "--all"), str(tmp_path), "Is a directory")
+    assert refused(monojit("cache", "pack", tmp_path / "no" / "archive", "--all"), "No such file")
+
+
+def test_packing_follows_a_link_to_the_archive(monojit, packed, tmp_path):
+    assert monojit("cache", "unpack", packed).code == 0
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("an older one")
+    link.symlink_to(target)
+    assert monojit("cache", "pack", link, "--all").code == 0
+    assert link.is_symlink() and target.read_bytes() == packed.read_bytes()
+
+
+def test_packing_an_empty_cache_is_refused_and_leaves_an_older_archive(monojit, packed):
+    before = packed.read_bytes()
+    assert refused(monojit("cache", "pack", packed, "--all"), "no usable entry")
+    assert packed.read_bytes() == before
+
+
+def test_an_archive_that_claims_terabytes_is_refused_and_costs_a_reader_one_line(monojit, tmp_path):
+    hollow = tmp_path / "hollow"
+    with open(hollow, "wb") as file:
+        file.write(b"\x89MPAK\r\n\x1a" + struct.pack("<I", 1))
+        file.truncate(TERABYTES)
+        file.seek(TERABYTES)
+        file.write(struct.pack("<QQQ", 12, TERABYTES - 12, 100) + bytes(32))
+    outcome = monojit.get(SMALL, MONOJIT_CACHE_READONLY=str(hollow))
+    assert outcome.code == 0 and outcome.json()["cache"] == "built"
+    (line,) = outcome.warnings
+    assert str(hollow) in line and "it is not used" in line
+    for arguments in ((), ("--list",)):
+        assert refused(monojit("cache", "unpack", hollow, *arguments), str(hollow), "damaged")

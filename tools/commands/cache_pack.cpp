@@ -2,6 +2,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 
@@ -11,6 +12,7 @@
 #include "cache/entry.h"
 #include "tools/commands/cache_command.h"
 #include "tools/commands/commands.h"
+#include "tools/output_file.h"
 
 namespace monojit::tools {
 namespace {
@@ -57,19 +59,23 @@ std::shared_ptr<const cache::Archive> open_archive(const std::string& file) {
 
 void pack(const CacheCommand& command) {
   const OpenCache cache(command);
+  check_output_file(command.archive);
   std::vector<cache::PackedEntry> entries;
   for (const StoredEntry& entry : chosen(command, cache)) {
     if (auto each = packed(entry, command.all)) entries.push_back(*std::move(each));
   }
-  cache::write_archive(command.archive, std::move(entries));
+  cache.check_complete();
+  if (entries.empty()) throw UserError(fmt::format("{} has no usable entry: nothing is packed", cache.name()));
+  const std::vector<std::byte> packed_bytes = cache::encode_archive(entries);
+  const std::span<const std::byte> parts[] = {packed_bytes};
+  replace_file(command.archive, parts);
   const auto archive = open_archive(command.archive);
-  const std::uint64_t bytes = std::filesystem::file_size(command.archive);
   Json list = Json::array();
   for (const cache::ArchiveItem& item : archive->items()) list.push_back(to_json(item));
   if (command.json) {
-    print_json({{"archive", command.archive}, {"bytes", bytes}, {"entries", list}});
+    print_json({{"archive", command.archive}, {"bytes", packed_bytes.size()}, {"entries", list}});
   } else {
-    print("packed {} into {}, {} bytes\n", count_text(archive->items().size()), command.archive, bytes);
+    print("packed {} into {}, {} bytes\n", count_text(archive->items().size()), command.archive, packed_bytes.size());
   }
 }
 
