@@ -14,13 +14,12 @@
 
 #include "cache/file.h"
 #include "cache/folder.h"
+#include "cache/strays.h"
 #include "cache/temp_file.h"
 
 namespace monojit::cache {
 namespace {
 
-constexpr const char* kLocks = "locks";
-constexpr const char* kTemporary = "tmp";
 /// Its time is that of the last look at the limits.
 constexpr const char* kTrimmed = "trimmed";
 constexpr std::int64_t kTrimPause = 600;  // seconds
@@ -90,9 +89,10 @@ int DiskStore::try_store(const Digest& digest, std::span<const std::byte> bytes)
   const auto target = file_of(digest);
   const auto shard = target.parent_path();
   const bool new_shard = ::access(shard.c_str(), F_OK) != 0;
-  if (const int error = make_folders(folder_ / kTemporary, options_.modes); error != 0) return error;
-  if (const int error = make_folders(shard, options_.modes); error != 0) return error;
-  TempFile file(folder_ / kTemporary, options_.modes.file);
+  for (const std::filesystem::path& own : {folder_ / kTemporaryFolder, shard}) {
+    if (const int error = make_own_folder(folder_, own, options_.modes); error != 0) return error;
+  }
+  TempFile file(folder_ / kTemporaryFolder, options_.modes.file);
   if (file.error() != 0) return file.error();
   if (is_folder(target)) {  // a rename replaces every other kind of file
     if (const int error = remove_entry(target); error != 0) return error;
@@ -102,16 +102,17 @@ int DiskStore::try_store(const Digest& digest, std::span<const std::byte> bytes)
 }
 
 std::filesystem::path DiskStore::lock_file(const Key& key) const {
-  return folder_ / kLocks / (hex(key.digest()) + kLockSuffix);
+  return folder_ / kLocksFolder / (hex(key.digest()) + kLockSuffix);
 }
 
 FileLock DiskStore::lock(const Key& key, FileLock::Wait wait) const {
-  const auto locks = folder_ / kLocks;
-  if (const int error = make_folders(locks, options_.modes); error != 0) {
+  const auto file = lock_file(key);
+  if (const int error = make_own_folder(folder_, folder_ / kLocksFolder, options_.modes); error != 0) {
     warn_of_folder(error);
     return {};
   }
-  FileLock lock(lock_file(key), wait, options_.modes.file);
+  if (is_in_files_place(file)) (void)remove_entry(file);
+  FileLock lock(file, wait, options_.modes.file);
   if (lock.state() != FileLock::State::kUnavailable) return lock;
   if (means_no_locks(lock.error())) {
     warnings_.once("locks " + folder_.native(),
@@ -125,11 +126,19 @@ FileLock DiskStore::lock(const Key& key, FileLock::Wait wait) const {
 
 Inventory DiskStore::inventory() const {
   Inventory inventory = take_inventory(folder_);
-  if (inventory.error != 0) warn_of_folder(inventory.error);
+  if (inventory.error == ENOTDIR) {
+    warn_of_folder(inventory.error);
+  } else if (inventory.error != 0) {
+    warnings_.once("unread " + inventory.unread.native(),
+                   fmt::format("cache folder {} can't be read ({}): what is in it is left out (may this user read it?)",
+                               printable(inventory.unread.native()), error_text(inventory.error)));
+  }
   return inventory;
 }
 
-std::vector<StoredEntry> DiskStore::list(Look look) const { return list_entries(folder_, inventory(), look); }
+std::vector<StoredEntry> DiskStore::list(Look look, const EntryCheck& check) const {
+  return list_entries(folder_, inventory(), look, check);
+}
 
 bool DiskStore::remove(const Digest& digest) {
   const auto file = file_of(digest);
@@ -150,13 +159,25 @@ Removed DiskStore::remove_all() {
     }
     ::rmdir(file.parent_path().c_str());  // while entries are in it, this does nothing
   }
+  removed.failed += remove_strays();
   sweep();
   return removed;
 }
 
+std::vector<std::filesystem::path> DiskStore::strays() const { return find_strays(folder_); }
+
+std::uint64_t DiskStore::remove_strays() {
+  std::uint64_t failed = 0;
+  for (const std::filesystem::path& stray : find_strays(folder_)) {
+    const int error = remove_entry(stray);
+    if (error != 0 && error != ENOENT) ++failed;
+  }
+  return failed;
+}
+
 Trimmed DiskStore::trim(const Limits& limits) {
   sweep();
-  return trim_entries(folder_, limits, TrimTo::kLimit, now_s());
+  return trim_entries(folder_, inventory(), limits, TrimTo::kLimit, now_s());
 }
 
 /// Looks at the limits when nobody has for a while, or when this object alone has stored a good part of them.
@@ -166,11 +187,11 @@ void DiskStore::trim_when_due(std::uint64_t stored_bytes) {
   if (!limits.any()) return;
   const std::uint64_t grown = grown_ += stored_bytes;
   if (!(limits.max_bytes != 0 && grown > limits.max_bytes / kGrowthPart) && !last_trim_is_old()) return;
-  const FileLock lock(folder_ / kLocks / (std::string("trim") + kLockSuffix), FileLock::Wait::kNever,
+  const FileLock lock(folder_ / kLocksFolder / (std::string("trim") + kLockSuffix), FileLock::Wait::kNever,
                       options_.modes.file);
   if (lock.state() == FileLock::State::kBusy) return;  // another process is at it
   grown_ = 0;
-  trim_entries(folder_, limits, TrimTo::kRoom, now_s());
+  trim_entries(folder_, take_inventory(folder_), limits, TrimTo::kRoom, now_s());
   const Descriptor stamp = open_file(folder_ / kTrimmed, O_WRONLY | O_CREAT | O_NOFOLLOW, options_.modes.file);
   if (!stamp.valid()) return;
   set_mode(stamp.get(), options_.modes.file);
@@ -185,9 +206,11 @@ bool DiskStore::last_trim_is_old() const {
 }
 
 std::optional<std::string> DiskStore::problem() const {
-  int error = make_folders(folder_ / kTemporary, options_.modes);
-  if (error == 0) error = make_folders(folder_ / kEntriesFolder, options_.modes);
-  if (error == 0) error = TempFile(folder_ / kTemporary, options_.modes.file).error();
+  int error = 0;
+  for (const char* own : {kTemporaryFolder, kLocksFolder, kEntriesFolder}) {
+    if (error == 0) error = make_own_folder(folder_, folder_ / own, options_.modes);
+  }
+  if (error == 0) error = TempFile(folder_ / kTemporaryFolder, options_.modes.file).error();
   if (error == 0) return std::nullopt;
   return folder_problem(folder_, error);
 }
@@ -197,8 +220,8 @@ void DiskStore::sweep_once() {
 }
 
 void DiskStore::sweep() {
-  TempFile::sweep(folder_ / kTemporary);
-  FileLock::sweep(folder_ / kLocks);
+  TempFile::sweep(folder_ / kTemporaryFolder);
+  FileLock::sweep(folder_ / kLocksFolder);
 }
 
 void DiskStore::warn_of_folder(int error) const {
@@ -207,7 +230,12 @@ void DiskStore::warn_of_folder(int error) const {
 }
 
 void DiskStore::warn_of_unreadable(const std::filesystem::path& file, int error) const {
-  if (error == ENOTDIR || ::access(file.parent_path().c_str(), X_OK) != 0) {
+  const auto own = is_in_folders_place(folder_ / kEntriesFolder) ? folder_ / kEntriesFolder : file.parent_path();
+  if (error == ENOTDIR && is_in_folders_place(own)) {
+    const std::string text =
+        fmt::format("{} is in the place of a cache folder: nothing is found there", printable(own.native()));
+    warnings_.once(text, text);
+  } else if (error == ENOTDIR || ::access(file.parent_path().c_str(), X_OK) != 0) {
     warn_of_folder(error);
   } else {
     warn_of_file(file, fmt::format("can't be read ({})", error_text(error)));

@@ -55,12 +55,16 @@ class DiskStore {
   Inventory inventory() const;
 
   /// Every entry file, damaged ones too, in the order of their names.
-  std::vector<StoredEntry> list(Look look = Look::kWhole) const;
+  std::vector<StoredEntry> list(Look look = Look::kWhole, const EntryCheck& check = {}) const;
 
   /// Whether there was such a file and it is gone.
   bool remove(const Digest& digest);
   /// Every entry, and what dead processes left. Files that are not the cache's own stay.
   Removed remove_all();
+  /// What stands in the place of the store's folders and lock files. A store of an entry removes what is in its way.
+  std::vector<std::filesystem::path> strays() const;
+  /// Removes those; gives how many can't be.
+  std::uint64_t remove_strays();
 
   /// What is over these limits, and what dead processes left.
   Trimmed trim(const Limits& limits);

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cache/entry.h"
 #include "cache/file.h"
+#include "cache/strays.h"
 
 namespace monojit::cache {
 namespace {
@@ -35,14 +35,24 @@ std::optional<Digest> digest_of_name(std::string_view shard, std::string_view na
   return parse_hex(name);
 }
 
-void add_shard(const std::filesystem::path& path, std::string_view shard, std::vector<EntryFile>& files) {
+/// What is no folder at all has no entries, which are not found there either.
+void note_unread(const std::filesystem::path& path, int error, Inventory& inventory) {
+  if (inventory.error != 0 || error == ENOENT || error == ESTALE || is_in_folders_place(path)) return;
+  inventory.error = error;
+  inventory.unread = path;
+}
+
+void add_shard(const std::filesystem::path& path, std::string_view shard, Inventory& inventory) {
   const Folder folder = open_folder(path);
-  if (folder == nullptr) return;
+  if (folder == nullptr) {
+    note_unread(path, errno, inventory);
+    return;
+  }
   while (const dirent* item = ::readdir(folder.get())) {
     const auto digest = digest_of_name(shard, item->d_name);
     struct stat status{};
     if (!digest || ::fstatat(::dirfd(folder.get()), item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    files.push_back({*digest, static_cast<std::uint64_t>(status.st_size), status.st_mtime});
+    inventory.files.push_back({*digest, static_cast<std::uint64_t>(status.st_size), status.st_mtime});
   }
 }
 
@@ -68,7 +78,7 @@ void look_at_head(StoredEntry& stored) {
   if (stored.problem.empty()) stored.code_bytes = head.code_bytes;
 }
 
-void look_at_whole(StoredEntry& stored) {
+void look_at_whole(StoredEntry& stored, const EntryCheck& check) {
   const FileBytes read = read_file(stored.file, kMaxEntryBytes);
   stored.problem = read.problem();
   if (!stored.problem.empty()) return;
@@ -78,7 +88,8 @@ void look_at_whole(StoredEntry& stored) {
     return;
   }
   auto& entry = std::get<Entry>(decoded);
-  set_key(stored, std::move(entry.key));
+  if (check && entry.key.digest() == stored.digest) stored.problem = check(entry);
+  if (stored.problem.empty()) set_key(stored, std::move(entry.key));
   if (!stored.problem.empty()) return;
   stored.metadata = std::move(entry.metadata);
   stored.code_bytes = entry.code_object.size();
@@ -106,6 +117,10 @@ bool goes(const EntryFile& file, const Limits& limits, std::int64_t now, bool ov
 
 }  // namespace
 
+bool is_shard_name(std::string_view name) {
+  return name.size() == kShardDigits && name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 std::string entry_name(const Digest& digest) {
   const std::string digits = hex(digest);
   return fmt::format("{}/{}{}", digits.substr(0, kShardDigits), digits, kEntrySuffix);
@@ -116,17 +131,18 @@ Inventory take_inventory(const std::filesystem::path& folder) {
   const auto entries = folder / kEntriesFolder;
   const Folder shards = open_folder(entries);
   if (shards == nullptr) {
-    if (errno != ENOENT && errno != ESTALE) inventory.error = errno;
+    note_unread(entries, errno, inventory);
     return inventory;
   }
   while (const dirent* item = ::readdir(shards.get())) {
     const std::string_view name = item->d_name;
-    if (name.size() == kShardDigits && name != "..") add_shard(entries / name, name, inventory.files);
+    if (is_shard_name(name)) add_shard(entries / name, name, inventory);
   }
   return inventory;
 }
 
-std::vector<StoredEntry> list_entries(const std::filesystem::path& folder, const Inventory& inventory, Look look) {
+std::vector<StoredEntry> list_entries(const std::filesystem::path& folder, const Inventory& inventory, Look look,
+                                      const EntryCheck& check) {
   std::vector<StoredEntry> found;
   found.reserve(inventory.files.size());
   for (const EntryFile& file : inventory.files) {
@@ -134,23 +150,24 @@ std::vector<StoredEntry> list_entries(const std::filesystem::path& folder, const
     if (look == Look::kHead) {
       look_at_head(stored);
     } else {
-      look_at_whole(stored);
+      look_at_whole(stored, check);
     }
   }
   std::ranges::sort(found, {}, &StoredEntry::digest);
   return found;
 }
 
-StoredEntry verified(StoredEntry listed) {
+StoredEntry verified(StoredEntry listed, const EntryCheck& check) {
   listed.key = {};
   listed.code_bytes = 0;
-  look_at_whole(listed);
+  look_at_whole(listed, check);
   return listed;
 }
 
-Trimmed trim_entries(const std::filesystem::path& folder, const Limits& limits, TrimTo to, std::int64_t now) {
+Trimmed trim_entries(const std::filesystem::path& folder, const Inventory& inventory, const Limits& limits, TrimTo to,
+                     std::int64_t now) {
   constexpr std::uint64_t kRoomPart = 16;
-  std::vector<EntryFile> files = take_inventory(folder).files;
+  std::vector<EntryFile> files = inventory.files;
   std::ranges::sort(files, {}, [&](const EntryFile& file) { return std::pair(std::min(file.used, now), file.digest); });
   Trimmed trimmed{.removed = {}, .kept_entries = files.size()};
   for (const EntryFile& file : files) trimmed.kept_bytes += file.bytes;

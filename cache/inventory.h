@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cache/digest.h"
+#include "cache/entry.h"
 #include "cache/key.h"
 #include "cache/limits.h"
 
@@ -13,6 +16,9 @@ namespace monojit::cache {
 
 inline constexpr const char* kEntriesFolder = "entries";
 inline constexpr std::string_view kEntrySuffix = ".mono";
+
+/// Whether a folder of this name holds entries: the first two digits of their digests.
+bool is_shard_name(std::string_view name);
 
 /// "50/503a….mono": where an entry is, below the folder of entries.
 std::string entry_name(const Digest& digest);
@@ -26,7 +32,8 @@ struct EntryFile {
 
 struct Inventory {
   std::vector<EntryFile> files;
-  int error = 0;  ///< errno: the folder of entries can't be read; not when it is missing
+  int error = 0;                 ///< errno of the first folder that can't be read; a missing one can
+  std::filesystem::path unread;  ///< that folder: its files are not among these
 };
 
 /// Every file below `folder`/entries with an entry's name, in no order. Files that are gone when they are looked at are
@@ -51,11 +58,15 @@ enum class Look : std::uint8_t {
   kWhole,  ///< all of it, verified
 };
 
-/// The inventory with every file looked at, in the order of their names.
-std::vector<StoredEntry> list_entries(const std::filesystem::path& folder, const Inventory& inventory, Look look);
+/// Why a sound entry is of no use for who asks, to go behind its file's name; empty: it is of use. None: all are.
+using EntryCheck = std::function<std::string(const Entry& entry)>;
+
+/// The inventory with every file looked at, in the order of their names. `check`: of those that are read whole.
+std::vector<StoredEntry> list_entries(const std::filesystem::path& folder, const Inventory& inventory, Look look,
+                                      const EntryCheck& check = {});
 
 /// What a look at the whole file tells of a listed entry.
-StoredEntry verified(StoredEntry listed);
+StoredEntry verified(StoredEntry listed, const EntryCheck& check = {});
 
 /// What removing entries did.
 struct Removed {
@@ -84,9 +95,10 @@ enum class TrimTo : std::uint8_t {
   kRoom,  ///< a sixteenth below, so that the next store does not trim again
 };
 
-/// Removes what is too old, then what was used least recently until the rest fits. A time that lies ahead of `now`
-/// counts as now. What is used meanwhile stays. Readers keep what they have open.
-Trimmed trim_entries(const std::filesystem::path& folder, const Limits& limits, TrimTo to, std::int64_t now);
+/// Removes what is too old of the folder's `inventory`, then what was used least recently until the rest fits. A time
+/// that lies ahead of `now` counts as now. What is used meanwhile stays. Readers keep what they have open.
+Trimmed trim_entries(const std::filesystem::path& folder, const Inventory& inventory, const Limits& limits, TrimTo to,
+                     std::int64_t now);
 
 /// Removes what stands in an entry's place: a file, or a folder with all that is in it. 0 or an errno value.
 int remove_entry(const std::filesystem::path& file);

@@ -6,6 +6,7 @@
 
 #include "tools/commands/cache_command.h"
 #include "tools/commands/commands.h"
+#include "tools/entry_use.h"
 
 namespace monojit::tools {
 namespace {
@@ -48,10 +49,11 @@ void list(const CacheCommand& command) {
   }
   if (command.json) {
     print_json({{"folder", cache.folder_json()}, {"entries", entries}, {"total_bytes", total}});
-    return;
+  } else {
+    if (!table.empty()) print("{}", table.text());
+    print("{}, {} bytes in {}\n", count_text(all.size()), total, cache.name());
   }
-  if (!table.empty()) print("{}", table.text());
-  print("{}, {} bytes in {}\n", count_text(all.size()), total, cache.name());
+  cache.check_complete();
 }
 
 void print_entry(const StoredEntry& entry) {
@@ -62,8 +64,7 @@ void print_entry(const StoredEntry& entry) {
   }
   print("key        {}\ntarget     {}\ngenerator  {}\ntoolchain  {}\nobject     {} bytes\n", entry.key.text,
         entry.key.target, entry.key.generator, entry.key.toolchain, entry.code_bytes);
-  const Json record = Json::parse(entry.metadata, nullptr, false);
-  print("record     {}\n\n", record.dump(2, ' ', false, Json::error_handler_t::replace));
+  print("record     {}\n\n", record_json(entry.metadata).dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 void show(const CacheCommand& command) {
@@ -72,9 +73,9 @@ void show(const CacheCommand& command) {
   Json list = Json::array();
   for (const std::string& name : command.entries) {
     for (StoredEntry& found : find_entries(all, name)) {
-      const StoredEntry entry = verified(std::move(found));
+      const StoredEntry entry = verified(std::move(found), use_problem);
       Json json = to_json(entry);
-      if (entry.problem.empty()) json["record"] = Json::parse(entry.metadata, nullptr, false);
+      if (entry.problem.empty()) json["record"] = record_json(entry.metadata);
       list.push_back(std::move(json));
       if (!command.json) print_entry(entry);
     }

@@ -10,6 +10,7 @@
 #include "cache/limits.h"
 #include "tools/commands/cache_command.h"
 #include "tools/commands/commands.h"
+#include "tools/entry_use.h"
 
 namespace monojit::tools {
 namespace {
@@ -84,11 +85,12 @@ void stats(const CacheCommand& command) {
   } else {
     print_stats(families, cache);
   }
-  if (!command.reset) return;
+  if (!command.reset) return cache.check_complete();
   if (const int error = cache::Counters::reset(cache.store.folder()); error != 0) {
     throw std::runtime_error(
         fmt::format("the counters of {} can't be reset ({})", cache.name(), cache::error_text(error)));
   }
+  cache.check_complete();
 }
 
 template <class Value>
@@ -102,9 +104,10 @@ Value parsed(const std::string& text, Value otherwise, std::optional<Value> (*pa
 
 cache::Removed remove_stale(OpenCache& cache) {
   cache::Removed removed;
-  for (const StoredEntry& entry : cache.store.list()) {
+  for (const StoredEntry& entry : cache.store.list(cache::Look::kWhole, use_problem)) {
     if (!is_current(entry)) remove_into(removed, entry, cache);
   }
+  removed.failed += cache.store.remove_strays();
   return removed;
 }
 
@@ -139,9 +142,20 @@ void clear(const CacheCommand& command) {
   report_removed(cache.store.remove_all(), cache, command.json);
 }
 
+/// Names what is in the place of the cache's folders and lock files; removes it where the command says so.
+Json verify_strays(const CacheCommand& command, OpenCache& cache, cache::Removed& removed) {
+  Json strays = Json::array();
+  for (const std::filesystem::path& stray : cache.store.strays()) {
+    strays.push_back(stray.string());
+    if (!command.json) print("{} is in the place of a folder or lock file of the cache\n", stray.string());
+  }
+  if (command.remove) removed.failed += cache.store.remove_strays();
+  return strays;
+}
+
 void verify(const CacheCommand& command) {
   OpenCache cache(command);
-  const std::vector<StoredEntry> all = cache.store.list();
+  const std::vector<StoredEntry> all = cache.store.list(cache::Look::kWhole, use_problem);
   Json unusable = Json::array();
   cache::Removed removed;
   for (const StoredEntry& entry : all) {
@@ -150,10 +164,12 @@ void verify(const CacheCommand& command) {
     if (!command.json) print("{} {}\n", entry.file.string(), entry.problem);
     if (command.remove) remove_into(removed, entry, cache);
   }
+  const Json strays = verify_strays(command, cache, removed);
   if (command.json) {
     print_json({{"folder", cache.folder_json()},
                 {"entries", all.size()},
                 {"unusable", unusable},
+                {"strays", strays},
                 {"removed", removed.entries},
                 {"failed", removed.failed}});
   } else {
@@ -161,7 +177,7 @@ void verify(const CacheCommand& command) {
           command.remove ? fmt::format(", {} removed", removed.entries) : "");
   }
   check_removed(removed, cache);
-  if (!command.remove && !unusable.empty()) throw Failed();
+  if (!command.remove && (!unusable.empty() || !strays.empty())) throw Failed();
 }
 
 void path(const CacheCommand& command) {
@@ -186,10 +202,14 @@ void add_cache_care(CLI::App& parent, const std::shared_ptr<CacheCommand>& comma
       .add_flag("--reset", command->reset, "then count from nothing");
   CLI::App& trimming =
       add_cache_command(parent, "trim", "Remove what is over the limits, least recently used first", command, trim);
-  trimming.add_option("--max-size", command->max_size,
-                      "of all entries, such as 500M or 10G (default: MONOJIT_CACHE_MAX_SIZE, else 5G)");
-  trimming.add_option("--max-age", command->max_age,
-                      "since the last use, such as 12h or 30d (default: MONOJIT_CACHE_MAX_AGE, else none)");
+  trimming
+      .add_option("--max-size", command->max_size,
+                  "of all entries, such as 500M or 10G (default: MONOJIT_CACHE_MAX_SIZE, else 5G)")
+      ->check(not_empty());
+  trimming
+      .add_option("--max-age", command->max_age,
+                  "since the last use, such as 12h or 30d (default: MONOJIT_CACHE_MAX_AGE, else none)")
+      ->check(not_empty());
   trimming.add_flag("--stale", command->stale, "also what this build would not look up, and what is unusable");
   add_cache_command(parent, "clear", "Remove every entry", command, clear);
   add_cache_command(parent, "verify", "Read every entry and check it", command, verify)

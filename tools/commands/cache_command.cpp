@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "toolchain_id.h"
 #include "tools/commands/commands.h"
+#include "tools/entry_use.h"
 
 namespace monojit::tools {
 namespace {
@@ -34,20 +34,24 @@ std::string full_key(const std::string& name, const std::vector<StoredEntry>& en
 }  // namespace
 
 OpenCache::OpenCache(const CacheCommand& command)
-    : warnings(say),
+    : warnings([this](std::string_view text) {
+        ++complaints;
+        say(text);
+      }),
       settings(cache::Settings::from_environment(warnings)),
-      store(folder_of(command), warnings, {.modes = settings.modes, .limits = {}}) {}
+      store(folder_of(command), warnings, {.modes = settings.modes, .limits = {}}) {
+  complaints = 0;  // what the settings had to say is none of the folder's
+}
+
+void OpenCache::check_complete() const {
+  if (complaints != 0) throw Failed();
+}
 
 std::string count_text(std::size_t entries) {
   return fmt::format("{} {}", entries, entries == 1 ? "entry" : "entries");
 }
 
-bool is_current(const StoredEntry& entry) {
-  if (!entry.problem.empty() || entry.key.toolchain != kPinnedToolchain) return false;
-  return std::ranges::any_of(kernels::families(), [&](const kernels::Family* family) {
-    return entry.key.family == family->name && entry.key.generator == family->generator_digest;
-  });
-}
+bool is_current(const StoredEntry& entry) { return entry.problem.empty() && is_current(entry.key); }
 
 std::vector<StoredEntry> find_entries(const std::vector<StoredEntry>& entries, const std::string& name) {
   const bool is_digest = name.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
@@ -81,7 +85,7 @@ Json to_json(const StoredEntry& entry) {
 }
 
 void check_removed(const cache::Removed& removed, const OpenCache& cache) {
-  if (removed.failed == 0) return;
+  if (removed.failed == 0) return cache.check_complete();
   say(fmt::format("{} could not be removed: may this user write to {}?", count_text(removed.failed), cache.name()));
   throw Failed();
 }

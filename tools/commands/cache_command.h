@@ -29,10 +29,16 @@ struct CacheCommand {
 struct OpenCache {
   /// Throws UserError where there is none, or a file in its place.
   explicit OpenCache(const CacheCommand& command);
+  OpenCache(const OpenCache&) = delete;
+  OpenCache& operator=(const OpenCache&) = delete;
 
   std::string name() const { return store.folder().string(); }
   Json folder_json() const { return store.folder().string(); }
 
+  /// Fails if something of the folder could not be read, which was said then.
+  void check_complete() const;
+
+  int complaints = 0;
   cache::Warnings warnings;
   cache::Settings settings;
   cache::DiskStore store;
@@ -54,7 +60,7 @@ Json to_json(const cache::StoredEntry& entry);
 /// Removes an entry and counts it. One that is gone by itself meanwhile counts as nothing.
 void remove_into(cache::Removed& removed, const cache::StoredEntry& entry, OpenCache& cache);
 
-/// Says how many could not be removed, and fails, if there are any.
+/// Says how many could not be removed, and fails, if there are any, or if some may not have been seen.
 void check_removed(const cache::Removed& removed, const OpenCache& cache);
 
 /// Prints what was removed; then check_removed().

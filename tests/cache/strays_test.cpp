@@ -1,0 +1,96 @@
+// What stands in the place of a cache's own folders and lock files.
+
+#include "cache/strays.h"
+
+#include <algorithm>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "cache/disk_store.h"
+#include "tests/cache/fixture.h"
+
+namespace monojit::cache {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Matchers::ContainsSubstring;
+using testing::example_entry;
+using testing::example_key;
+using testing::ScratchFolder;
+using testing::WarningLog;
+
+/// A store with one entry and, in the place of one of its folders, a file or a dead link.
+struct Obstructed {
+  ScratchFolder scratch;
+  WarningLog log;
+  Warnings warnings{log.callback()};
+  DiskStore store{scratch / "cache", warnings};
+  fs::path shard = store.file_of(example_key().digest()).parent_path();
+
+  void obstruct(const fs::path& own, bool with_link) {
+    REQUIRE(store.store(example_entry()));
+    fs::remove_all(own);
+    if (with_link) {
+      fs::create_symlink(scratch / "nowhere", own);
+    } else {
+      testing::write_text(own, "stray");
+    }
+  }
+};
+
+TEST_CASE_METHOD(Obstructed, "what is in the place of a store's folder gives way to the next entry") {
+  const bool with_link = GENERATE(false, true);
+  const std::string own = GENERATE("entries", "tmp", "locks", "shard");
+  CAPTURE(with_link, own);
+  const fs::path place = own == "shard" ? shard : store.folder() / own;
+  obstruct(place, with_link);
+  CHECK(store.strays() == std::vector{place});
+  CHECK(store.lock(example_key(), FileLock::Wait::kNever).state() == FileLock::State::kHeld);
+  CHECK(store.store(example_entry()));
+  CHECK(store.lookup(example_key()) != nullptr);
+  CHECK(store.strays().empty());
+  CHECK(log.lines().empty());
+}
+
+TEST_CASE_METHOD(Obstructed, "a look-up behind a file in a folder's place misses and names the file") {
+  obstruct(shard, false);
+  CHECK(store.lookup(example_key()) == nullptr);
+  CHECK_THAT(log.only(), ContainsSubstring(shard.string()) && !ContainsSubstring("MONOJIT_CACHE_DIR"));
+}
+
+TEST_CASE_METHOD(Obstructed, "what is in the place of a lock file gives way to the lock") {
+  REQUIRE(store.store(example_entry()));
+  const fs::path lock = store.lock_file(example_key());
+  fs::create_directories(store.folder() / "locks");
+  if (GENERATE(false, true)) {
+    fs::create_directories(lock / "below");
+  } else {
+    fs::create_symlink(scratch / "nowhere", lock);
+  }
+  CHECK(store.strays() == std::vector{lock});
+  CHECK(store.lock(example_key(), FileLock::Wait::kNever).state() == FileLock::State::kHeld);
+  CHECK(log.lines().empty());
+}
+
+TEST_CASE_METHOD(Obstructed, "removing all takes what is in the place of folders with it, and no other file") {
+  const std::string own = GENERATE("entries", "tmp", "locks", "shard");
+  obstruct(own == "shard" ? shard : store.folder() / own, GENERATE(false, true));
+  testing::write_text(store.folder() / "notes", "of the user");
+  CHECK(store.remove_all().failed == 0);
+  CHECK(store.strays().empty());
+  CHECK(fs::exists(store.folder() / "notes"));
+}
+
+TEST_CASE_METHOD(Obstructed, "a link to a folder in a folder's place is used as one") {
+  REQUIRE(store.store(example_entry()));
+  fs::rename(shard, scratch / "elsewhere");
+  fs::create_directory_symlink(scratch / "elsewhere", shard);
+  CHECK(store.strays().empty());
+  CHECK(store.store(example_entry()));
+  CHECK(fs::is_symlink(shard));
+}
+
+}  // namespace
+}  // namespace monojit::cache

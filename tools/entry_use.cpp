@@ -1,0 +1,56 @@
+#include "tools/entry_use.h"
+
+#include <algorithm>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "runtime/arguments.h"
+#include "runtime/image.h"
+#include "toolchain_id.h"
+
+namespace monojit::tools {
+namespace {
+
+/// A record has 3; JSON is printed by recursion.
+constexpr int kMaxDepth = 16;
+
+}  // namespace
+
+bool is_current(const cache::Key& key) {
+  if (key.toolchain != kPinnedToolchain) return false;
+  return std::ranges::any_of(kernels::families(), [&](const kernels::Family* family) {
+    return key.family == family->name && key.generator == family->generator_digest;
+  });
+}
+
+void check_loadable(const kernels::Family& family, const runtime::KernelRecord& record,
+                    std::span<const std::byte> code_object) {
+  runtime::check_image(code_object);
+  (void)runtime::ArgumentLayout(family, record);
+}
+
+std::string use_problem(const cache::Entry& entry) {
+  if (!is_current(entry.key)) return "";
+  try {
+    const runtime::KernelRecord record = runtime::record_from_json(entry.metadata);
+    check_loadable(kernels::BuildKey::parse(entry.key.text).family(), record, entry.code_object);
+  } catch (const std::exception& error) {
+    return fmt::format("can't be loaded: {}", error.what());
+  }
+  return "";
+}
+
+Json record_json(std::string_view metadata) {
+  bool too_deep = false;
+  Json record = Json::parse(
+      metadata,
+      [&](int depth, Json::parse_event_t, Json&) {
+        too_deep = too_deep || depth > kMaxDepth;
+        return !too_deep;
+      },
+      false);
+  return too_deep || record.is_discarded() ? Json(nullptr) : record;
+}
+
+}  // namespace monojit::tools
