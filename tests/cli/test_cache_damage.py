@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+from pathlib import Path
 
 import entries
 import pytest
@@ -117,6 +118,54 @@ def test_a_sound_entry_with_a_senseless_record_is_built_anew(monojit, entry, met
     assert outcome.json()["cache"] == "built"
     assert len(outcome.warnings) == 1 and "building it anew" in outcome.err
     assert monojit.get().json()["cache"] == "disk"
+
+
+NESTED = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
+
+
+@pytest.mark.parametrize("metadata", [b"garbage", b"", b"\xff", b'{"a":1} x', b'{"vgpr": 1e400}', NESTED],
+                         ids=["text", "empty", "no text", "more", "too large", "nested"])
+def test_a_sound_entry_with_a_senseless_record_is_unusable_to_verify_and_show(monojit, entry, metadata):
+    forge(entry, metadata=metadata)
+    shown = monojit("cache", "show", SMALL, "--json")
+    assert shown.code == 0, shown
+    (listed,) = shown.json()["entries"]
+    assert "can't be loaded" in listed["problem"] and "record" not in listed
+    assert "unusable" in monojit("cache", "show", SMALL).out
+    assert "can't be loaded" in monojit("cache", "verify").out
+    assert monojit("cache", "verify", "--remove", "--json").json()["removed"] == 1
+
+
+@pytest.mark.parametrize("metadata", [b"garbage", NESTED], ids=["text", "nested"])
+def test_another_releases_record_that_is_no_json_is_shown_as_null(monojit, entry, metadata):
+    parts = entries.parts_of(entry) | {"toolchain": b"llvm-21.0.0/comgr-3.0", "metadata": metadata}
+    digest = entries.add_to(monojit.cache, parts).stem
+    (listed,) = monojit("cache", "show", digest, "--json").json()["entries"]
+    assert listed["problem"] is None and listed["record"] is None
+    assert monojit("cache", "verify").code == 0
+
+
+def test_a_deep_member_in_an_otherwise_sound_record_is_not_printed(monojit, entry):
+    record = entries.parts_of(entry)["metadata"].strip()
+    forge(entry, metadata=record[:-1] + b', "x": ' + NESTED + b"}")
+    shown = monojit("cache", "show", SMALL, "--json")
+    assert shown.code == 0, shown
+    assert shown.json()["entries"][0]["record"] is None
+
+
+def test_a_sound_entry_of_a_program_for_this_machine_is_unusable_to_verify(monojit, entry):
+    forge(entry, code_object=Path("/bin/true").read_bytes())
+    found = monojit("cache", "verify")
+    assert found.code == 1 and "no ELF file for AMD GPUs" in found.out
+
+
+def test_a_warm_builds_anew_what_could_not_be_loaded(monojit, entry):
+    forge(entry, code_object=Path("/bin/true").read_bytes())
+    outcome = monojit("warm", SMALL, "--arch", "gfx950", "--json")
+    assert outcome.code == 0, outcome
+    assert "building it anew" in outcome.err
+    assert outcome.json()["summary"]["built"] == 1 and outcome.json()["summary"]["strict_ready"] is True
+    assert monojit.run("--strict", "--arch", "gfx950", key=SMALL).code == 0
 
 
 def test_what_was_damaged_runs_and_is_right(monojit):

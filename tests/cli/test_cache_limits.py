@@ -84,3 +84,16 @@ def test_no_count_is_lost_between_processes(monojit):
         assert all(monojit.finish(process).code == 0 for process in processes)
     (family,) = monojit("cache", "stats", "--json").json()["families"]
     assert (family["disk_hits"], family["misses"], family["builds"]) == (24, 1, 1)
+
+
+def test_a_warm_of_more_than_the_limit_names_the_limit_once(monojit):
+    outcome = monojit("warm", "example.row_norm{rows=3|4|5,hidden=512}", "--arch", "gfx950", MONOJIT_CACHE_MAX_SIZE="1")
+    assert outcome.code == 1
+    (line,) = [line for line in outcome.warnings if "MONOJIT_CACHE_MAX_SIZE" in line]
+    assert "3 of the 3 kernels were removed again" in line and "1 bytes" in line
+    assert "strict mode would not serve" not in outcome.err
+
+
+def test_an_empty_limit_is_refused(monojit):
+    for flag in ("--max-size", "--max-age"):
+        assert refused(monojit("cache", "trim", flag, ""), flag, "must not be empty")

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include "environment/variables.h"
 #include "runtime/peak_memory.h"
 #include "tools/commands/commands.h"
 #include "tools/kernel_run.h"
@@ -135,8 +136,33 @@ struct Outcome {
   WarmCounts counts;
   double seconds = 0;
   std::uint64_t bytes = 0;
-  std::vector<std::string> strict_problems;
+  std::vector<StrictProblem> strict_problems;
 };
+
+/// Takes the problems of jobs off whose entries were stored by this command and are gone: the folder's limit removed
+/// them. Gives how many.
+std::size_t take_evicted(const WarmPlan& plan, Warmer& warmer, std::vector<StrictProblem>& problems) {
+  return std::erase_if(problems, [&](const StrictProblem& problem) {
+    const WarmJob& job = plan.jobs[problem.job];
+    const runtime::Obtained& obtained = warmer.results()[problem.job].obtained;
+    if (!obtained.stored && obtained.source != cache::Source::kDisk) return false;
+    std::error_code error;
+    const cache::DiskStore& disk = *warmer.jit().disk();
+    return !std::filesystem::exists(disk.file_of(warmer.jit().cache_key(job.key, job.arch).digest()), error);
+  });
+}
+
+/// Says why strict mode would not serve every job.
+void say_strict_problems(const WarmPlan& plan, Warmer& warmer, const Outcome& outcome, std::uint64_t max_bytes) {
+  std::vector<StrictProblem> problems = outcome.strict_problems;
+  if (const std::size_t evicted = max_bytes == 0 ? 0 : take_evicted(plan, warmer, problems); evicted > 0) {
+    say(
+        fmt::format("{} of the {} kernels were removed again: together they are more than the {} bytes that {} allows "
+                    "the cache (set it higher, or to 0 for no limit)",
+                    evicted, plan.jobs.size(), max_bytes, environment::name(environment::Id::kCacheMaxSize)));
+  }
+  for (const StrictProblem& problem : problems) say("strict mode would not serve a job: " + problem.text);
+}
 
 Json report(const WarmPlan& plan, Warmer& warmer, const Outcome& outcome) {
   Json kernels = Json::array();
@@ -204,7 +230,8 @@ runtime::JitOptions jit_options(const Options& options, const runtime::Report& s
   return jit;
 }
 
-void conclude(const Options& options, const WarmPlan& plan, Warmer& warmer, const Outcome& outcome) {
+void conclude(const Options& options, const WarmPlan& plan, Warmer& warmer, const Outcome& outcome,
+              const cache::Limits& limits) {
   if (options.json) {
     print_json(report(plan, warmer, outcome));
   } else {
@@ -213,7 +240,7 @@ void conclude(const Options& options, const WarmPlan& plan, Warmer& warmer, cons
   if (warmer.cancelled()) {
     say("interrupted: the same command goes on where it stopped");
   } else if (outcome.counts.failed == 0) {
-    for (const std::string& problem : outcome.strict_problems) say("strict mode would not serve a job: " + problem);
+    say_strict_problems(plan, warmer, outcome, limits.max_bytes);
   }
   if (warmer.cancelled() || outcome.counts.failed > 0 || !outcome.strict_problems.empty()) throw Failed();
 }
@@ -244,7 +271,8 @@ void warm(const Options& options) {
            {.counts = warmer.counts(),
             .seconds = watch.ms() / 1000,
             .bytes = stored_bytes(plan, warmer),
-            .strict_problems = strict_problems(jit, plan)});
+            .strict_problems = strict_problems(jit, plan)},
+           jit.cache_settings.limits);
 }
 
 }  // namespace

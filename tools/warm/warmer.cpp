@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "runtime/arguments.h"
 #include "runtime/kernel_record.h"
+#include "tools/entry_use.h"
 
 namespace monojit::tools {
 namespace {
@@ -30,7 +32,8 @@ Warmer::Warmer(runtime::JitOptions options, const WarmPlan& plan, const WarmSett
       settings_(settings),
       changed_(std::move(changed)),
       workers_(std::make_shared<runtime::WorkerCompiler>(settings.worker)),
-      jit_(with_builder(std::move(options), workers_, cancelled_)),
+      options_(with_builder(std::move(options), workers_, cancelled_)),
+      jit_(options_),
       results_(plan.jobs.size()) {}
 
 std::size_t Warmer::missing() const {
@@ -78,12 +81,27 @@ void Warmer::attempt(std::size_t job) {
   set(job, std::move(result));
 }
 
+/// A kernel of the cache's folder that no device would load is built anew.
+runtime::Obtained Warmer::obtain(const WarmJob& job) {
+  runtime::Obtained obtained = jit_.get(job.key, job.arch);
+  try {
+    check_loadable(job.key.family(), obtained.kernel->record, *obtained.kernel->code_object);
+    return obtained;
+  } catch (const runtime::CodeObjectError& error) {
+    if (obtained.source != cache::Source::kDisk) throw;
+    options_.warn(
+        fmt::format("the cached {} for {} is unusable ({}): building it anew", job.key.text(), job.arch, error.what()));
+  }
+  (void)jit_.disk()->remove(jit_.cache_key(job.key, job.arch).digest());
+  return runtime::Jit(options_).get(job.key, job.arch);  // jit_ has the old one in memory
+}
+
 /// False: another attempt may help.
 bool Warmer::try_once(std::size_t job, WarmResult& result) {
   ++result.attempts;
   const WarmJob& wanted = plan_.jobs[job];
   try {
-    result.obtained = jit_.get(wanted.key, wanted.arch);
+    result.obtained = obtain(wanted);
     const bool built = result.obtained.source == cache::Source::kBuilt;
     result.state = built ? WarmState::kBuilt : WarmState::kHit;
     if (!built || result.obtained.stored) return true;
@@ -140,22 +158,24 @@ WarmCounts Warmer::counts() const {
   return counts;
 }
 
-std::vector<std::string> strict_problems(const runtime::JitOptions& options, const WarmPlan& plan) {
+std::vector<StrictProblem> strict_problems(const runtime::JitOptions& options, const WarmPlan& plan) {
   runtime::JitOptions strict = options;
   strict.strict = true;
   runtime::Jit jit(strict);
-  std::vector<std::string> problems;
-  for (const WarmJob& job : plan.jobs) {
+  std::vector<StrictProblem> problems;
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+    const WarmJob& job = plan.jobs[i];
     try {
       // By way of the store alone, this look does not count as a use: statistics tell of those.
       const auto entry = jit.disk()->lookup(jit.cache_key(job.key, job.arch));
       if (entry != nullptr) {
-        (void)runtime::record_from_json(entry->metadata);
-      } else {
-        (void)jit.get(job.key, job.arch);  // from a folder or store below the user's, or why not
+        check_loadable(job.key.family(), runtime::record_from_json(entry->metadata), entry->code_object);
+      } else {  // from a folder or store below the user's, or why not
+        const auto kernel = jit.get(job.key, job.arch).kernel;
+        check_loadable(job.key.family(), kernel->record, *kernel->code_object);
       }
     } catch (const std::exception& error) {
-      problems.emplace_back(error.what());
+      problems.push_back({i, error.what()});
     }
   }
   return problems;

@@ -70,12 +70,14 @@ class Warmer {
   void work();
   void attempt(std::size_t job);
   bool try_once(std::size_t job, WarmResult& result);
+  runtime::Obtained obtain(const WarmJob& job);
   void set(std::size_t job, WarmResult result);
 
   const WarmPlan& plan_;
   WarmSettings settings_;
   Changed changed_;
   std::shared_ptr<runtime::WorkerCompiler> workers_;
+  runtime::JitOptions options_;
   runtime::Jit jit_;
   std::atomic<bool> cancelled_ = false;
   std::atomic<std::size_t> next_ = 0;
@@ -83,7 +85,13 @@ class Warmer {
   std::vector<WarmResult> results_;
 };
 
-/// Why a process in strict mode would not get all of the plan's jobs from the cache now: a line a job.
-std::vector<std::string> strict_problems(const runtime::JitOptions& options, const WarmPlan& plan);
+/// Why a process in strict mode would not get a job from the cache now.
+struct StrictProblem {
+  std::size_t job = 0;
+  std::string text;
+};
+
+/// One for each job of the plan that such a process would not get, or could not load.
+std::vector<StrictProblem> strict_problems(const runtime::JitOptions& options, const WarmPlan& plan);
 
 }  // namespace monojit::tools
