@@ -29,6 +29,14 @@ def test_env_says_which_variable_gives_the_cache_folder(monojit):
     assert variables(monojit, MONOJIT_CACHE_DIR="", XDG_CACHE_HOME="", HOME="/h")["MONOJIT_CACHE_DIR"]["origin"] == "HOME"
 
 
+@pytest.mark.parametrize("url", ["redis://me:geheim@host:1/2", "http://me:geheim@host/a?readonly", "me:geheim@host", "redis://me:ge/h?geheim@host"])
+def test_env_hides_user_and_password_of_the_remote(monojit, url):
+    shown = variables(monojit, MONOJIT_CACHE_REMOTE=url)["MONOJIT_CACHE_REMOTE"]["value"]
+    assert "***@host" in shown and "me:" not in shown
+    assert "geheim" not in shown + monojit("env", MONOJIT_CACHE_REMOTE=url).out
+    assert variables(monojit, MONOJIT_CACHE_REMOTE="redis://host:1/2")["MONOJIT_CACHE_REMOTE"]["value"] == "redis://host:1/2"
+
+
 @pytest.mark.parametrize("command", [("env",), ("keys",), ("cache", "ls")])
 def test_a_variable_that_means_nothing_is_warned_of_with_the_one_that_may_be_meant(monojit, command):
     outcome = monojit(*command, MONOJIT_CACHE_DRI="/tmp", MONOJIT_BOX="1")

@@ -19,8 +19,19 @@ struct Setting {
   std::string origin;  ///< "environment", "default", or the other variable that gives the value
 };
 
+/// A URL without user and password, also one that can't be read.
+std::string without_secrets(const std::string& url) {
+  const std::size_t at = url.rfind('@');
+  if (at == std::string::npos) return url;
+  const std::size_t scheme = url.find("://");
+  const std::string start = scheme < at ? url.substr(0, scheme + 3) : "";
+  return start + "***" + url.substr(at);
+}
+
 Setting setting_of(const Variable& variable) {
-  if (const char* value = environment::value(variable.id)) return {value, "environment"};
+  if (const char* value = environment::value(variable.id)) {
+    return {variable.id == environment::Id::kCacheRemote ? without_secrets(value) : value, "environment"};
+  }
   if (variable.id == environment::Id::kCacheDir) {
     const cache::UserFolder folder = cache::user_folder();
     if (!folder.path.empty()) return {folder.path.string(), folder.origin};
