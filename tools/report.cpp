@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "cache/file.h"
+
 namespace monojit::tools {
 
 namespace {
@@ -22,7 +24,8 @@ void say(std::string_view text) noexcept {
   try {
     std::string lines;
     for (const auto line : std::views::split(text, '\n')) {
-      fmt::format_to(std::back_inserter(lines), "monojit: {}\n", std::string_view(line.begin(), line.end()));
+      fmt::format_to(std::back_inserter(lines), "monojit: {}\n",
+                     cache::printable(std::string_view(line.begin(), line.end())));
     }
     (void)std::fwrite(lines.data(), 1, lines.size(), stderr);  // in one piece: threads may speak at once
   } catch (const std::bad_alloc&) {

@@ -200,3 +200,11 @@ def test_a_read_only_disk_serves_what_is_on_it(monojit):
     assert built.returncode == 0 and '"cache": "built"' in built.stdout
     (line,) = warnings(built)
     assert "Read-only file system" in line and "new kernels are not kept" in line
+
+
+def test_control_characters_of_a_folders_name_do_not_reach_the_terminal(monojit, tmp_path):
+    file = tmp_path / "a\x1b[2Jb\rc"
+    file.write_text("not a folder")
+    outcome = monojit("cache", "ls", "--cache-dir", file)
+    assert outcome.code == 2
+    assert "\x1b" not in outcome.err and "\r" not in outcome.err and "a\\x1b[2Jb\\x0dc" in outcome.err
