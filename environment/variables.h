@@ -53,7 +53,7 @@ inline constexpr Variable kVariables[] = {
     {Id::kCacheUmask, "MONOJIT_CACHE_UMASK", "octal mask of the permissions that files and folders get",
      "077: for this user alone"},
     {Id::kCacheReadonly, "MONOJIT_CACHE_READONLY",
-     "folders that are looked into after the user's, with colons between them", "none"},
+     "folders and archives that are looked into after the user's, with colons between them", "none"},
     {Id::kCacheRemote, "MONOJIT_CACHE_REMOTE", "URL of a store that machines share", "none"},
     {Id::kHipLibrary, "MONOJIT_HIP_LIBRARY", "the libamdhip64.so to use, and no other",
      "one that is loaded already, else libamdhip64.so.8, .7, .6"},
