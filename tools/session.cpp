@@ -62,7 +62,10 @@ void add_build_flags(CLI::App& command, BuildFlags& flags) {
 }
 
 std::filesystem::path cache_folder(const std::string& flag) {
-  return flag.empty() ? cache::user_folder().path : std::filesystem::absolute(flag);
+  if (flag.empty()) return cache::user_folder().path;
+  std::error_code error;  // the working folder may be gone
+  auto absolute = std::filesystem::absolute(flag, error);
+  return error ? std::filesystem::path(flag) : absolute;
 }
 
 std::string cache_advice(std::string text, const std::string& flag) {

@@ -3,10 +3,11 @@
 import os
 import random
 import struct
+import subprocess
 
 import entries
 import pytest
-from conftest import KEY, SMALL, entry_files, refused
+from conftest import KEY, SMALL, TIMEOUT_S, entry_files, refused
 
 CHANGES = 30
 SEED = 9
@@ -156,3 +157,19 @@ def test_an_archive_that_claims_terabytes_is_refused_and_costs_a_reader_one_line
     assert str(hollow) in line and "it is not used" in line
     for arguments in ((), ("--list",)):
         assert refused(monojit("cache", "unpack", hollow, *arguments), str(hollow), "damaged")
+
+
+@pytest.mark.parametrize("arguments", [("pack", "out.pack", "--all"), ("ls", "--cache-dir", "folder")])
+def test_a_relative_name_where_the_working_folder_is_gone_is_no_riddle(monojit, tmp_path, arguments):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+
+    def leave():
+        os.chdir(gone)
+        gone.rmdir()
+
+    done = subprocess.run([monojit.binary, "cache", *arguments], env=monojit.environment, capture_output=True, text=True, timeout=TIMEOUT_S,
+                          preexec_fn=leave)
+    assert done.returncode in (0, 2)
+    assert "filesystem error" not in done.stderr
+    assert arguments[0] == "ls" or "can't write out.pack" in done.stderr
