@@ -169,8 +169,7 @@ std::vector<std::filesystem::path> DiskStore::strays() const { return find_stray
 std::uint64_t DiskStore::remove_strays() {
   std::uint64_t failed = 0;
   for (const std::filesystem::path& stray : find_strays(folder_)) {
-    const int error = remove_entry(stray);
-    if (error != 0 && error != ENOENT) ++failed;
+    if (remove_stray(stray) != 0) ++failed;
   }
   return failed;
 }

@@ -26,8 +26,10 @@ void each_in(const fs::path& folder, const Visit& visit) {
 
 bool is_in_folders_place(const fs::path& path) {
   struct stat status{};
-  if (::lstat(path.c_str(), &status) != 0) return false;
-  return ::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode);
+  if (::lstat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return false;
+  if (!S_ISLNK(status.st_mode)) return true;
+  if (::stat(path.c_str(), &status) == 0) return !S_ISDIR(status.st_mode);
+  return errno == ENOENT || errno == ENOTDIR || errno == ELOOP;  // anything else may be a folder all the same
 }
 
 bool is_in_files_place(const fs::path& path) {
@@ -48,6 +50,13 @@ std::vector<fs::path> find_strays(const fs::path& folder) {
     if (lock.extension() == kLockSuffix && is_in_files_place(lock)) strays.push_back(lock);
   });
   return strays;
+}
+
+int remove_stray(const fs::path& stray) {
+  if (::unlink(stray.c_str()) == 0 || errno == ENOENT) return 0;
+  if (errno != EISDIR) return errno;
+  // A folder in a folder's place is the cache's own by now.
+  return stray.extension() == kLockSuffix ? remove_entry(stray) : 0;
 }
 
 int make_own_folder(const fs::path& folder, const fs::path& own, const Modes& modes) {

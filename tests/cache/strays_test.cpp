@@ -83,6 +83,12 @@ TEST_CASE_METHOD(Obstructed, "removing all takes what is in the place of folders
   CHECK(fs::exists(store.folder() / "notes"));
 }
 
+TEST_CASE_METHOD(Obstructed, "a stray that has become a folder of the store meanwhile stays, with all that is in it") {
+  REQUIRE(store.store(example_entry()));
+  CHECK(remove_stray(shard) == 0);
+  CHECK(store.lookup(example_key()) != nullptr);
+}
+
 TEST_CASE_METHOD(Obstructed, "a link to a folder in a folder's place is used as one") {
   REQUIRE(store.store(example_entry()));
   fs::rename(shard, scratch / "elsewhere");
