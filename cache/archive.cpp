@@ -153,7 +153,7 @@ std::variant<std::vector<ArchiveItem>, std::string> read_manifest(int descriptor
 }  // namespace
 
 std::variant<std::shared_ptr<const Archive>, std::string> Archive::open(const std::filesystem::path& file) {
-  const std::shared_ptr<Archive> archive(new Archive);
+  std::shared_ptr<Archive> archive(new Archive);
   archive->descriptor_ = open_file(file, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!archive->descriptor_.valid()) return fmt::format("can't be opened ({})", error_text(errno));
   struct stat status{};

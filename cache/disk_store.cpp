@@ -185,7 +185,8 @@ void DiskStore::trim_when_due(std::uint64_t stored_bytes) {
   const Limits& limits = options_.limits;
   if (!limits.any()) return;
   const std::uint64_t grown = grown_ += stored_bytes;
-  if (!(limits.max_bytes != 0 && grown > limits.max_bytes / kGrowthPart) && !last_trim_is_old()) return;
+  const bool grown_much = limits.max_bytes != 0 && grown > limits.max_bytes / kGrowthPart;
+  if (!grown_much && !last_trim_is_old()) return;
   const FileLock lock(folder_ / kLocksFolder / (std::string("trim") + kLockSuffix), FileLock::Wait::kNever,
                       options_.modes.file);
   if (lock.state() == FileLock::State::kBusy) return;  // another process is at it

@@ -38,7 +38,7 @@ bool LockWait::go_on() {
   return true;
 }
 
-void LockWait::say(std::string text) const {
+void LockWait::say(const std::string& text) const {
   if (options_.say) options_.say(text);
 }
 

@@ -34,7 +34,7 @@ class LockWait {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void say(std::string text) const;
+  void say(const std::string& text) const;
   std::string holder_text() const;
 
   const WaitOptions& options_;

@@ -16,7 +16,7 @@ const char* value(Id id) {
 
 std::vector<std::string> unknown() {
   std::vector<std::string> names;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+  for (const char* const* entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string_view candidate = text.substr(0, text.find('='));
     if (!candidate.starts_with(kPrefix)) continue;

@@ -98,7 +98,7 @@ std::variant<RemoteUrl, std::string> parse_remote_url(std::string_view text) {
   } else {
     return "it wants redis://host[:port][/db] or http://host[:port][/path]";
   }
-  std::string_view before_options = take_until(text, '?');
+  const std::string_view before_options = take_until(text, '?');
   if (const auto wrong = read_options(text, url))
     return fmt::format("{} is no option of it (readonly, timeout_ms=1 to {})", printable(*wrong), kMaxTimeoutMs);
   const std::size_t slash = std::min(before_options.find('/'), before_options.size());

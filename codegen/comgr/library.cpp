@@ -32,7 +32,7 @@ void* open_first(std::span<const std::string> names, int flags, std::vector<std:
 
 std::string path_of(void* handle) {
   link_map* map = nullptr;
-  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return {};
+  if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0 || map == nullptr) return {};
   return map->l_name;
 }
 

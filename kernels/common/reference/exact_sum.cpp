@@ -44,8 +44,8 @@ void ExactSum::add(double value) {
     return;
   }
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const TwoSum step = two_sum(value, parts_[i]);
+  for (const double part : parts_) {
+    const TwoSum step = two_sum(value, part);
     value = step.sum;
     if (step.error != 0) parts_[kept++] = step.error;
   }

@@ -120,7 +120,7 @@ float group_of_any(const Products& products, int first, float c) {
 }
 
 /// The sum of doubles with a single rounding to f32: partial sums that don't overlap hold it exactly.
-float sum_rounded_once(std::vector<double> terms) {
+float sum_rounded_once(const std::vector<double>& terms) {
   std::vector<double> partials;
   for (double term : terms) {
     std::vector<double> rest;
