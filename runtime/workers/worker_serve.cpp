@@ -103,8 +103,10 @@ int serve_builds(int count, char** arguments, const std::function<std::shared_pt
   }
   std::signal(SIGINT, SIG_IGN);  // of the terminal: the engine decides what becomes of its workers
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_DATA, memory);
-  limit(RLIMIT_AS, memory + kMappings);
+  if (kWorkerMemoryIsLimited) {
+    limit(RLIMIT_DATA, memory);
+    limit(RLIMIT_AS, memory + kMappings);
+  }
   (void)dup2(STDERR_FILENO, STDOUT_FILENO);
   FrameReader frames;
   std::array<std::byte, 4096> bytes;

@@ -7,6 +7,13 @@
 
 namespace monojit::runtime {
 
+/// Whether a worker's memory is limited: not in a build with a sanitizer, whose own tables take terabytes of addresses.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kWorkerMemoryIsLimited = false;
+#else
+inline constexpr bool kWorkerMemoryIsLimited = true;
+#endif
+
 /// The life of a worker process: builds what comes on standard input, which is a socket, until its other end is closed.
 /// Standard output becomes standard error. `arguments` are those of main(): the bytes of memory that the process may
 /// allocate. Gives the exit code.

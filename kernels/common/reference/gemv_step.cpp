@@ -19,6 +19,7 @@ constexpr float kTame = 0x1p45F;  // products of values from 1 / kTame to kTame 
 
 using VectorF32 [[gnu::vector_size(64)]] = float;
 using VectorI32 [[gnu::vector_size(64)]] = std::int32_t;
+using VectorU32 [[gnu::vector_size(64)]] = std::uint32_t;
 
 bool is_tame(const BFloat16Range& range) { return range.least >= 1 / kTame && range.largest <= kTame; }
 

@@ -12,6 +12,7 @@
 
 #include "runtime/jit.h"
 #include "runtime/workers/worker_compiler.h"
+#include "runtime/workers/worker_serve.h"
 #include "tests/runtime/workers/misbehaviour.h"
 #include "toolchain_id.h"
 
@@ -93,6 +94,7 @@ TEST_CASE(
 }
 
 TEST_CASE("A worker that wants more memory than it may have is an error that says how much that is") {
+  if (!kWorkerMemoryIsLimited) SKIP("a sanitizer's build has no limits");
   WorkerCompiler workers(misbehaving());
   CHECK_THAT(error_of(workers, Misbehaviour::kAllocate), ContainsSubstring("ran out of the 512 MiB of memory"));
   CHECK(workers.peak_bytes() < 1024 * kMebi);
@@ -100,6 +102,7 @@ TEST_CASE("A worker that wants more memory than it may have is an error that say
 }
 
 TEST_CASE("LLVM itself runs out of memory without harm to this process") {
+  if (!kWorkerMemoryIsLimited) SKIP("a sanitizer's build has no limits");
   WorkerOptions options;
   options.memory_bytes = 24 * kMebi;
   WorkerCompiler workers(options);
