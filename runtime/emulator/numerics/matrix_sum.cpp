@@ -51,8 +51,9 @@ std::uint32_t saturated(std::uint32_t f32, bool saturate) {
 
 int product_exponent(const Number& x, const Number& y) { return x.exponent + y.exponent; }
 
-/// floor(value * 2^shift)
+/// floor(value * 2^shift); a zero's shift may be any, as it has no exponent.
 std::int64_t shifted_down(std::int64_t value, int shift) {
+  if (value == 0) return 0;
   if (shift >= 0) return value << shift;
   return value >> std::min(-shift, 63);
 }
