@@ -108,8 +108,8 @@ class Device {
     request.cooperative = shape.cooperative;
     request.profile = shape.profile;
     request.trace = shape.trace;
-    request.arguments.resize(arguments.size() * sizeof(std::uint64_t));
-    std::memcpy(request.arguments.data(), arguments.data(), request.arguments.size());
+    const auto* const bytes = reinterpret_cast<const u8*>(arguments.data());
+    request.arguments.assign(bytes, bytes + arguments.size() * sizeof(std::uint64_t));
     return request;
   }
 

@@ -126,7 +126,7 @@ void start_workgroup(Workgroup& group, const LaunchContext& launch, u8* block) {
     wave.resume = wave.segment = entry;
     std::memset(wave.registers, 0, kFirstRowByte);
     const auto& constants = launch.program->constants;
-    std::memcpy(wave.registers + launch.program->constants_offset(), constants.data(), constants.size() * sizeof(u32));
+    std::ranges::copy(constants, &wave.word(launch.program->constants_offset()));
     set_scalars(wave, launch, group.id);
     set_lanes(wave, *launch.request);
     set_mode(wave, launch.request->kernel->descriptor.mode);
