@@ -150,7 +150,7 @@ float exact_of_any(const Products& products, int first, int count, float c) {
     terms.push_back(products.wide(k));
     plain += products.wide(k);
   }
-  return std::isfinite(plain) ? sum_rounded_once(std::move(terms)) : static_cast<float>(plain);
+  return std::isfinite(plain) ? sum_rounded_once(terms) : static_cast<float>(plain);
 }
 
 float add_any(MatrixModel model, const Products& products, int first, int count, float c) {

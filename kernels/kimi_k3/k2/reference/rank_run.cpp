@@ -9,7 +9,6 @@
 namespace monojit::kernels::kimi_k3 {
 
 using reference::bf16_bits;
-using reference::bf16_value;
 using reference::BFloat16Activations;
 using reference::BFloat16Bits;
 using reference::MfmaColumn;
