@@ -112,9 +112,9 @@ TEST_CASE("LLVM itself runs out of memory without harm to this process") {
 
 TEST_CASE("A build that runs past its deadline is an error, and its worker is killed") {
   WorkerOptions options = misbehaving();
-  options.deadline = milliseconds(200);
+  options.deadline = std::chrono::seconds(1);  // a worker of a sanitizer's build takes a while to start
   WorkerCompiler workers(options);
-  CHECK_THAT(error_of(workers, Misbehaviour::kHang), ContainsSubstring("was not built in 0.2 s, the deadline"));
+  CHECK_THAT(error_of(workers, Misbehaviour::kHang), ContainsSubstring("was not built in 1 s, the deadline"));
   CHECK(workers.build(key_of(Misbehaviour::kNone), kArch).code_object.size() == 100);
 }
 
@@ -137,9 +137,15 @@ TEST_CASE("Builds are cancelled from another thread, those that wait for their t
                     CancelledError);
   });
   while (!started) std::this_thread::yield();
-  std::jthread waiting([&] { CHECK_THROWS_AS(workers.build(key_of(Misbehaviour::kNone), kArch), CancelledError); });
-  std::this_thread::sleep_for(milliseconds(50));
-  workers.cancel();
+  std::atomic<bool> ended = false;
+  std::jthread waiting([&] {
+    CHECK_THROWS_AS(workers.build(key_of(Misbehaviour::kHang), kArch), CancelledError);
+    ended = true;
+  });
+  while (!ended) {  // on a busy machine it may begin after the first cancel
+    std::this_thread::sleep_for(milliseconds(50));
+    workers.cancel();
+  }
   running.join();
   waiting.join();
   CHECK(workers.build(key_of(Misbehaviour::kNone), kArch).code_object.size() == 100);
