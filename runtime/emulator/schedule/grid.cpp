@@ -1,5 +1,6 @@
 #include "runtime/emulator/schedule/grid.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "runtime/emulator/code/module.h"
@@ -35,7 +36,7 @@ void write_launch_memory(u8* memory, const LaunchRequest& request) {
     throw Failure(FailureKind::kInvalidLaunch, "more than 64 KiB of kernel arguments");
   }
   std::memset(memory, 0, kPacketOffset);
-  std::memcpy(memory, arguments.data(), arguments.size());
+  std::ranges::copy(arguments, memory);
   write_dispatch_packet(memory + kPacketOffset, request, memory);
 }
 
