@@ -59,6 +59,7 @@ std::int64_t shifted_down(std::int64_t value, int shift) {
 }
 
 std::int64_t cut_to_zero(std::int64_t value, int shift) {
+  if (value == 0) return 0;
   if (shift >= 0) return value << shift;
   const std::int64_t size = (value < 0 ? -value : value) >> std::min(-shift, 63);
   return value < 0 ? -size : size;
