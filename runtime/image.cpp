@@ -14,6 +14,15 @@ namespace {
 
 constexpr Elf64_Half kAmdGpu = 224;  // EM_AMDGPU
 
+Elf64_Ehdr header_of_images() {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_machine = kAmdGpu;
+  return header;
+}
+
 [[noreturn]] void refuse(const std::string& why) {
   throw CodeObjectError(fmt::format("the code object is no image that a GPU can load: {}", why));
 }
@@ -41,8 +50,8 @@ void check_image(std::span<const std::byte> image) {
   Elf64_Ehdr file;
   if (image.size() < sizeof file) refuse(fmt::format("{} bytes are less than an ELF header", image.size()));
   std::memcpy(&file, image.data(), sizeof file);
-  if (std::memcmp(file.e_ident, ELFMAG, SELFMAG) != 0 || file.e_ident[EI_CLASS] != ELFCLASS64 ||
-      file.e_ident[EI_DATA] != ELFDATA2LSB || file.e_machine != kAmdGpu) {
+  const Elf64_Ehdr wanted = header_of_images();
+  if (std::memcmp(file.e_ident, wanted.e_ident, EI_VERSION) != 0 || file.e_machine != wanted.e_machine) {
     refuse("it is no ELF file for AMD GPUs");
   }
   each_header<Elf64_Phdr>(image, file.e_phoff, file.e_phnum, file.e_phentsize, [&](const Elf64_Phdr& segment) {
@@ -52,6 +61,12 @@ void check_image(std::span<const std::byte> image) {
     if (section.sh_type != SHT_NOBITS && !fits(image, section.sh_offset, section.sh_size))
       refuse("a section is not within it");
   });
+}
+
+std::vector<std::byte> empty_image() {
+  const Elf64_Ehdr header = header_of_images();
+  const auto bytes = std::as_bytes(std::span(&header, 1));
+  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace monojit::runtime

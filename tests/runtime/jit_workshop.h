@@ -59,7 +59,7 @@ class CountingBuilder : public runtime::KernelBuilder {
   }
 
   std::string toolchain_text = std::string(kPinnedToolchain);
-  std::vector<std::byte> code_object = tiny_image();  ///< of every kernel
+  std::vector<std::byte> code_object = runtime::empty_image();  ///< of every kernel
   std::atomic<int> builds = 0;
   bool fails = false;
   std::vector<std::int64_t> fails_for;  ///< sizes of the grid

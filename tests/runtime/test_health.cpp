@@ -31,7 +31,7 @@ LoadedKernel guarded_kernel(const FakeDevice& fake,
   static kernels::Family family = tests::kTiny;
   family.health = health;
   const auto key = kernels::BuildKey::from_values(family, {{"workgroups", kWorkgroups}});
-  const auto image = std::make_shared<const std::vector<std::byte>>(tests::tiny_image());
+  const auto image = std::make_shared<const std::vector<std::byte>>(runtime::empty_image());
   return {fake.device(), std::make_shared<CompiledKernel>(CompiledKernel{key, "gfx950", tests::tiny_record(), image})};
 }
 

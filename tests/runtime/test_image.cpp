@@ -29,7 +29,7 @@ struct Parts {
   Elf64_Shdr section{};
 
   Parts() {
-    const Image tiny = tests::tiny_image();
+    const Image tiny = runtime::empty_image();
     std::memcpy(&file, tiny.data(), sizeof file);
     file.e_phoff = sizeof file;
     file.e_phnum = 1;
@@ -52,7 +52,7 @@ struct Parts {
 };
 
 TEST_CASE("An ELF file for AMD GPUs whose headers stay within it is an image") {
-  CHECK_NOTHROW(check_image(tests::tiny_image()));
+  CHECK_NOTHROW(check_image(runtime::empty_image()));
   Parts parts;
   CHECK_NOTHROW(check_image(parts.image()));
   parts.section.sh_type = SHT_NOBITS;  // has no bytes in the file

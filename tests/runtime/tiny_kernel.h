@@ -1,15 +1,12 @@
 #pragma once
 
-#include <cstring>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
-#include <elf.h>
-
 #include "kernels/common/family.h"
 #include "runtime/compiled_kernel.h"
+#include "runtime/image.h"
 
 /// A family of one field and four arguments of every type, and a compiled kernel of it that no device can really run.
 namespace monojit::tests {
@@ -60,21 +57,10 @@ inline runtime::KernelRecord tiny_record() {
   return record;
 }
 
-/// The smallest image: an ELF header for AMD GPUs, with nothing behind it.
-inline std::vector<std::byte> tiny_image() {
-  constexpr Elf64_Half kAmdGpu = 224;
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_machine = kAmdGpu;
-  const auto bytes = std::as_bytes(std::span(&header, 1));
-  return {bytes.begin(), bytes.end()};
-}
-
 inline std::shared_ptr<const runtime::CompiledKernel> tiny_kernel(int workgroups) {
-  return std::make_shared<runtime::CompiledKernel>(runtime::CompiledKernel{
-      tiny_key(workgroups), "gfx950", tiny_record(), std::make_shared<const std::vector<std::byte>>(tiny_image())});
+  return std::make_shared<runtime::CompiledKernel>(
+      runtime::CompiledKernel{tiny_key(workgroups), "gfx950", tiny_record(),
+                              std::make_shared<const std::vector<std::byte>>(runtime::empty_image())});
 }
 
 }  // namespace monojit::tests

@@ -1,9 +1,6 @@
-#include <cstring>
-#include <span>
 #include <vector>
 
-#include <elf.h>
-
+#include "runtime/image.h"
 #include "runtime/loaded_kernel.h"
 #include "tools/bench/benchmarks.h"
 #include "tools/bench/noop_hip.h"
@@ -12,18 +9,6 @@ namespace monojit::tools {
 namespace {
 
 using runtime::ArgumentValue;
-
-/// An ELF file for AMD GPUs with nothing in it.
-std::vector<std::byte> empty_image() {
-  constexpr Elf64_Half kAmdGpu = 224;  // EM_AMDGPU
-  Elf64_Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = ELFCLASS64;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_machine = kAmdGpu;
-  const auto bytes = std::as_bytes(std::span(&header, 1));
-  return {bytes.begin(), bytes.end()};
-}
 
 /// A kernel of the key that was never built: packing needs its argument list alone.
 std::shared_ptr<const runtime::CompiledKernel> unbuilt(const kernels::BuildKey& key) {
@@ -36,8 +21,8 @@ std::shared_ptr<const runtime::CompiledKernel> unbuilt(const kernels::BuildKey& 
     offset += size;
   }
   record.kernarg_bytes = offset;
-  return std::make_shared<const runtime::CompiledKernel>(
-      runtime::CompiledKernel{key, kBenchArch, record, std::make_shared<const std::vector<std::byte>>(empty_image())});
+  return std::make_shared<const runtime::CompiledKernel>(runtime::CompiledKernel{
+      key, kBenchArch, record, std::make_shared<const std::vector<std::byte>>(runtime::empty_image())});
 }
 
 std::vector<ArgumentValue> some_values(const kernels::Family& family) {
