@@ -15,6 +15,7 @@ namespace {
 
 using namespace kernels::kimi_k3;
 using kernels::reference::BFloat16Bits;
+using kernels::reference::same_bf16;
 
 constexpr BFloat16Bits kNan = 0x7FC0;
 
@@ -22,11 +23,6 @@ constexpr BFloat16Bits kNan = 0x7FC0;
 std::span<BFloat16Bits> rows_of(const runtime::DeviceBuffer& buffer) {
   return {static_cast<BFloat16Bits*>(buffer.address()), buffer.bytes() / sizeof(BFloat16Bits)};
 }
-
-bool is_nan(BFloat16Bits bits) { return (bits & 0x7FFFU) > 0x7F80U; }
-
-/// NaNs' payloads are not specified.
-bool same(BFloat16Bits a, BFloat16Bits b) { return a == b || (is_nan(a) && is_nan(b)); }
 
 }  // namespace
 
@@ -131,7 +127,7 @@ std::size_t GroupReplay::mismatches(std::string& first) const {
   for (const Result& result : results_) {
     if (std::ranges::equal(result.found, result.expected)) continue;
     for (std::size_t i = 0; i < result.expected.size(); ++i) {
-      if (same(result.found[i], result.expected[i]) || count++ > 0) continue;
+      if (same_bf16(result.found[i], result.expected[i]) || count++ > 0) continue;
       first = fmt::format("{}[token {}][column {}] is {:#06x}, expected {:#06x}", result.name, i / kHidden, i % kHidden,
                           result.found[i], result.expected[i]);
     }

@@ -31,7 +31,7 @@ std::size_t mismatches(const Tensor& expected, const Tensor& actual, Fp8Format f
   if (std::memcmp(expected.bytes.data(), actual.bytes.data(), expected.bytes.size()) == 0) return 0;
   switch (expected.dtype) {
     case DType::kBFloat16:
-      return count<BFloat16Bits>(expected, actual, [](BFloat16Bits bits) { return (bits & 0x7FFFU) > 0x7F80U; });
+      return count<BFloat16Bits>(expected, actual, bf16_is_nan);
     case DType::kFloat32:
       return count<std::uint32_t>(expected, actual,
                                   [](std::uint32_t bits) { return (bits & 0x7FFFFFFFU) > 0x7F800000U; });

@@ -21,10 +21,12 @@ using Bytes = std::span<const std::byte>;
 using Words = std::span<const std::uint32_t>;
 
 bool is_nan(std::uint32_t bits) { return (bits & 0x7FFFFFFFU) > 0x7F800000U; }
-bool is_bf16_nan(std::uint32_t bits) { return (bits & 0x7FFFU) > 0x7F80U; }
 
-bool same_bf16(std::uint32_t a, std::uint32_t b) {
-  return (a & 0xFFFFU) == (b & 0xFFFFU) || (is_bf16_nan(a) && is_bf16_nan(b));
+bool same_bf16_pair(std::uint32_t a, std::uint32_t b) {
+  const auto same_half = [&](int shift) {
+    return reference::same_bf16(static_cast<BFloat16Bits>(a >> shift), static_cast<BFloat16Bits>(b >> shift));
+  };
+  return same_half(0) && same_half(16);
 }
 
 /// Whether two values mean the same: bits, but for NaNs, whose payload nothing specifies.
@@ -33,7 +35,7 @@ bool same_value(const Region& region, std::uint32_t want, std::uint32_t got) {
   switch (region.content) {
     case Content::kBFloat16Pair:
     case Content::kBFloat16:
-      return same_bf16(want, got) && same_bf16(want >> 16, got >> 16);
+      return same_bf16_pair(want, got);
     case Content::kFloat32Pair:
     case Content::kFloat32:
       return is_nan(want) && is_nan(got);
