@@ -164,10 +164,10 @@ StoredEntry verified(StoredEntry listed, const EntryCheck& check) {
   return listed;
 }
 
-Trimmed trim_entries(const std::filesystem::path& folder, const Inventory& inventory, const Limits& limits, TrimTo to,
+Trimmed trim_entries(const std::filesystem::path& folder, Inventory inventory, const Limits& limits, TrimTo to,
                      std::int64_t now) {
   constexpr std::uint64_t kRoomPart = 16;
-  std::vector<EntryFile> files = inventory.files;
+  std::vector<EntryFile> files = std::move(inventory.files);
   std::ranges::sort(files, {}, [&](const EntryFile& file) { return std::pair(std::min(file.used, now), file.digest); });
   Trimmed trimmed{.removed = {}, .kept_entries = files.size()};
   for (const EntryFile& file : files) trimmed.kept_bytes += file.bytes;

@@ -97,7 +97,7 @@ enum class TrimTo : std::uint8_t {
 
 /// Removes what is too old of the folder's `inventory`, then what was used least recently until the rest fits. A time
 /// that lies ahead of `now` counts as now. What is used meanwhile stays. Readers keep what they have open.
-Trimmed trim_entries(const std::filesystem::path& folder, const Inventory& inventory, const Limits& limits, TrimTo to,
+Trimmed trim_entries(const std::filesystem::path& folder, Inventory inventory, const Limits& limits, TrimTo to,
                      std::int64_t now);
 
 /// Removes what stands in an entry's place: a file, or a folder with all that is in it. 0 or an errno value.

@@ -16,13 +16,14 @@ namespace {
 
 constexpr std::string_view kPrefix = "monojit-worker-";
 
-int open_folder(const std::filesystem::path& path) {
-  return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+cache::Descriptor open_folder(const std::filesystem::path& path) {
+  return cache::open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
-bool is_mine_and_free(int descriptor) {
+bool is_mine_and_free(const cache::Descriptor& folder) {
   struct stat status{};
-  return fstat(descriptor, &status) == 0 && status.st_uid == geteuid() && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  return folder.valid() && fstat(folder.get(), &status) == 0 && status.st_uid == geteuid() &&
+         flock(folder.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
 void remove_tree(const std::filesystem::path& path) {
@@ -35,10 +36,7 @@ void sweep(const std::filesystem::path& parent) {
   std::error_code error;
   for (std::filesystem::directory_iterator each(parent, error), end; !error && each != end; each.increment(error)) {
     if (!each->path().filename().string().starts_with(kPrefix)) continue;
-    const int descriptor = open_folder(each->path());
-    if (descriptor < 0) continue;
-    if (is_mine_and_free(descriptor)) remove_tree(each->path());
-    (void)close(descriptor);
+    if (const cache::Descriptor held = open_folder(each->path()); is_mine_and_free(held)) remove_tree(each->path());
   }
 }
 
@@ -49,20 +47,15 @@ WorkerFolder::WorkerFolder() {
   sweep(path_.parent_path());
 }
 
-WorkerFolder::~WorkerFolder() {
-  remove_tree(path_);
-  if (descriptor_ >= 0) (void)close(descriptor_);
-}
+WorkerFolder::~WorkerFolder() { remove_tree(path_); }
 
 bool WorkerFolder::make() {
   path_ = make_temporary_folder(kPrefix);
   descriptor_ = open_folder(path_);
-  if (descriptor_ < 0) return errno != ENOENT;  // it does without a lock, and nobody removes it
+  if (!descriptor_.valid()) return errno != ENOENT;  // it does without a lock, and nobody removes it
   struct stat status{};
-  const bool taken = flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  if (!taken && (fstat(descriptor_, &status) != 0 || status.st_nlink != 0)) return true;
-  (void)close(descriptor_);
-  descriptor_ = -1;
+  const bool taken = flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!taken && (fstat(descriptor_.get(), &status) != 0 || status.st_nlink != 0)) return true;
   return false;
 }
 

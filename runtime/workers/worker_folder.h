@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "cache/file.h"
+
 namespace monojit::runtime {
 
 /// A folder for the temporary files of one worker, which is killed rather than asked to tidy up. It is locked as long
@@ -21,7 +23,7 @@ class WorkerFolder {
   bool make();
 
   std::filesystem::path path_;
-  int descriptor_ = -1;
+  cache::Descriptor descriptor_;
 };
 
 }  // namespace monojit::runtime

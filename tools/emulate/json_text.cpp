@@ -12,7 +12,6 @@
 #include "runtime/json_words.h"
 
 namespace monojit::tools {
-
 namespace {
 
 /// Far more than arguments need: what looks at a value calls itself for what is in it, and the stack has an end.
