@@ -3,12 +3,11 @@
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
 import tensors
-from conftest import refused
+from conftest import refused, wait_until
 
 KEY = "kimi_k3.k2{tokens=1,nblocks=1}"
 
@@ -69,19 +68,13 @@ def test_a_rank_that_hangs_as_a_whole_ends_the_others(monojit):
     assert "stalled by MONOJIT_EMULATOR_STALL: all workgroups" in failure["error"]
 
 
-def processor_seconds(process):
-    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def test_a_rank_whose_process_dies_in_the_launch_ends_the_others(monojit):
-    launched_s = 0.5  # of processor time: a third of the launch
-    run = monojit.start("run", KEY, "--processes", "--json", MONOJIT_EMULATOR_MEMORY="weak")
-    ranks = []
-    while len(ranks) < 8 and run.poll() is None:
-        ranks = [int(process) for process in Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()]
-    while processor_seconds(ranks[3]) < launched_s:
-        time.sleep(0.01)
+    threads_of_a_launch = 3  # the host's, the device's, and the one that a launch on two threads adds
+    run = monojit.start("run", KEY, "--processes", "--json", MONOJIT_EMULATOR_MEMORY="weak", MONOJIT_EMULATOR_THREADS="2")
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children")  # in the order of the ranks
+    ranks = wait_until(lambda: len(ranks := children.read_text().split()) == 8 and list(map(int, ranks)), "eight ranks")
+    threads = Path(f"/proc/{ranks[3]}/task")
+    wait_until(lambda: len(list(threads.iterdir())) == threads_of_a_launch, "the launch of rank 3")
     os.kill(ranks[3], signal.SIGKILL)
     outcome = monojit.finish(run)
     assert outcome.code == 1
