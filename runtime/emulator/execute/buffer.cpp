@@ -2,6 +2,8 @@
 //
 // Out of range loads give zero, stores and atomics are dropped (the rule: buffer_address.h). Dword and larger accesses
 // must be dword aligned: the chip is said to drop the two low address bits, which no kernel means.
+#include <bit>
+
 #include "runtime/emulator/decode/tables.h"
 #include "runtime/emulator/execute/atomic_access.h"
 #include "runtime/emulator/execute/buffer_address.h"
@@ -17,43 +19,75 @@ inline constexpr u32 kBufferAlignment = Access::kKind == AccessKind::kAtomic ? A
                                                                              : 4;
 
 template <class Access>
-MONOJIT_EMULATOR_INLINE bool move_part(u32* rows, u32 lane, u8* memory, u32 part) {
-  if constexpr (Access::kParts == 1) {
-    return move_lane<Access>(rows, rows, lane, memory);
-  } else {
-    Access::move_part(rows, rows, lane, memory, part);
-    return Access::kKind == AccessKind::kStore;
+inline constexpr u32 kPartBytes = Access::kBytes / Access::kParts;
+
+/// Which of a lane's parts the range check lets through, a bit each. They are counted as moved.
+template <class Access>
+u32 parts_in_range(Wave& wave, const MicroOp* op, const Descriptor& buffer, const LanePlace& place, u32 lane) {
+  u32 parts = 0;
+  for (u32 part = 0; part < Access::kParts; ++part) {
+    if (!passes_range_check(wave, buffer, place, part * kPartBytes<Access>, kPartBytes<Access>)) continue;
+    const u64 address = place.address + part * kPartBytes<Access>;
+    if (address % kBufferAlignment<Access> != 0)
+      misaligned_fault(wave, op, Access::kKind, lane, address, Access::kBytes, kBufferAlignment<Access>);
+    if (!wave.worker->reachable(address, address + kPartBytes<Access>))
+      memory_fault(wave, op, Access::kKind, lane, address, kPartBytes<Access>);
+    count_bytes<Access>(*wave.worker, wave.worker->space, kPartBytes<Access>);
+    parts |= 1u << part;
+  }
+  return parts;
+}
+
+/// What loads get for the parts that are out of range.
+template <class Access>
+MONOJIT_EMULATOR_INLINE void zero_others(u32* rows, u32 lane, u32 parts) {
+  if constexpr (requires { &Access::zero; }) {
+    for (u32 part = 0; part < Access::kParts; ++part)
+      if ((parts >> part & 1) == 0) Access::zero(rows, lane, part);
   }
 }
 
-/// Lane by lane and dword by dword: partial results, faults that name a lane, structured and swizzled buffers.
-/// With a request, lanes go there instead of to memory: as many of their bytes as the range check lets through.
+/// The parts of a lane that are in range: a half of 8 bytes in one step, if all of it is.
+template <class Access>
+MONOJIT_EMULATOR_INLINE bool move_parts(u32* rows, u32 lane, u8* memory, u32 parts) {
+  if constexpr (Access::kParts == 1) {
+    return parts != 0 && move_lane<Access>(rows, rows, lane, memory);
+  } else {
+    for (u32 part = 0; part < Access::kParts; ++part) {
+      const u32 there = parts >> part & 3;
+      u8* const place = memory + part * kPartBytes<Access>;
+      if (there == 3 && part % 2 == 0) {
+        Access::move_pair(rows, rows, lane, place, part++);
+      } else if ((there & 1) != 0) {
+        Access::move_part(rows, rows, lane, place, part);
+      }
+    }
+    return Access::kKind == AccessKind::kStore && parts != 0;
+  }
+}
+
+/// To the request: the bytes of a lane up to the last part that is in range.
+template <class Access>
+MONOJIT_EMULATOR_INLINE void request_parts(MemoryRequest& request, u32 lane, u64 address, u32 parts) {
+  if (parts != 0) add_lane(request, lane, address, static_cast<u32>(std::bit_width(parts)) * kPartBytes<Access>);
+}
+
+/// Lane by lane: partial results, faults that name a lane, structured and swizzled buffers. With a request, lanes go
+/// there instead of to memory: as many of their bytes as the range check lets through.
 template <class Access>
 [[gnu::noinline]] void move_checked(Wave& wave, const MicroOp* op, const Descriptor& buffer, u64 soffset,
                                     const LaneOffsets& at, u64 exec, MemoryRequest* request = nullptr) {
-  constexpr u32 kPartBytes = Access::kBytes / Access::kParts;
   u32* const rows = wave.row(op->dst);
   bool wrote = false;
   for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     const LanePlace place = at.place(buffer, soffset, lane);
-    for (u32 part = 0; part < Access::kParts; ++part) {
-      if (!passes_range_check(wave, buffer, place, part * kPartBytes, kPartBytes)) {
-        if constexpr (requires { &Access::zero; }) Access::zero(rows, lane, part);
-        continue;
-      }
-      const u64 address = place.address + part * kPartBytes;
-      if (address % kBufferAlignment<Access> != 0)
-        misaligned_fault(wave, op, Access::kKind, lane, address, Access::kBytes, kBufferAlignment<Access>);
-      if (!wave.worker->reachable(address, address + kPartBytes)) {
-        memory_fault(wave, op, Access::kKind, lane, address, kPartBytes);
-      }
-      count_bytes<Access>(*wave.worker, wave.worker->space, kPartBytes);
-      if (request != nullptr) {
-        add_lane(*request, lane, place.address, (part + 1) * kPartBytes);
-      } else {
-        wrote |= move_part<Access>(rows, lane, reinterpret_cast<u8*>(address), part);
-      }
+    const u32 parts = parts_in_range<Access>(wave, op, buffer, place, lane);
+    zero_others<Access>(rows, lane, parts);
+    if (request != nullptr) {
+      request_parts<Access>(*request, lane, place.address, parts);
+    } else {
+      wrote |= move_parts<Access>(rows, lane, reinterpret_cast<u8*>(place.address), parts);
     }
   }
   wave.worker->memory_writes += wrote ? 1 : 0;
@@ -97,7 +131,6 @@ void buffer_handler(Wave& wave, const MicroOp* op) {
 /// buffer_load ... lds: LDS address = M0[17:0] + offset + lane * stride; out of range lanes write zero.
 template <class Access, u32 kStride, bool kObserved>
 void buffer_to_lds(Wave& wave, const MicroOp* op) {
-  constexpr u32 kPartBytes = Access::kBytes / Access::kParts;
   MemoryRequest* request = nullptr;
   if constexpr (kObserved) request = &new_request<Access>(wave, op);
   const Descriptor buffer = read_descriptor<false>(wave, op->b);
@@ -110,27 +143,16 @@ void buffer_to_lds(Wave& wave, const MicroOp* op) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
     const LanePlace place = at.place(buffer, soffset, lane);
     u8* const target = lds_destination(wave, op, lane, lds_base + lane * kStride, Access::kParts * 4);
-    for (u32 part = 0; part < Access::kParts; ++part) {
-      Access::zero(moved, lane, part);
-      const u64 address = place.address + part * kPartBytes;
-      if (passes_range_check(wave, buffer, place, part * kPartBytes, kPartBytes)) {
-        if (address % kBufferAlignment<Access> != 0)
-          misaligned_fault(wave, op, AccessKind::kLoad, lane, address, Access::kBytes, kBufferAlignment<Access>);
-        if (!wave.worker->reachable(address, address + kPartBytes))
-          memory_fault(wave, op, AccessKind::kLoad, lane, address, kPartBytes);
-        count_bytes<Access>(*wave.worker, wave.worker->space, kPartBytes);
-        if constexpr (kObserved) {
-          add_lane(*request, lane, place.address, (part + 1) * kPartBytes);
-          continue;
-        }
-        if constexpr (Access::kParts == 1) {
-          Access::move(moved, nullptr, lane, reinterpret_cast<u8*>(address));
-        } else {
-          Access::move_part(moved, nullptr, lane, reinterpret_cast<u8*>(address), part);
-        }
-      }
-      store_as(target + part * 4, moved[part * kLanes + lane]);
+    const u32 parts = parts_in_range<Access>(wave, op, buffer, place, lane);
+    zero_others<Access>(moved, lane, parts);
+    if constexpr (kObserved) {
+      request_parts<Access>(*request, lane, place.address, parts);
+    } else {
+      move_parts<Access>(moved, lane, reinterpret_cast<u8*>(place.address), parts);
     }
+    const u32 brought_later = kObserved ? parts : 0;
+    for (u32 part = 0; part < Access::kParts; ++part)
+      if ((brought_later >> part & 1) == 0) store_as(target + part * 4, moved[part * kLanes + lane]);
   }
   if constexpr (kObserved) {
     MONOJIT_EMULATOR_NEXT_UNLESS((submit_to_lds<Access, kStride>(wave, static_cast<u32>(lds_base))), wave, op);
