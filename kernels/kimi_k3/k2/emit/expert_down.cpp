@@ -33,21 +33,13 @@ Uniform<Int32> slot_of(const Context& k, const Uniform<Int32>& batch, int j) {
   return wave_id() + batch * (batch_slots(k) * kWaves) + j * kWaves;
 }
 
-// The weights and scales of all experts.
-struct Weights {
-  BufferResource tiles, scales;
-};
-
-// A slot behind the last has no expert: its lanes read beyond the buffers' ends, which loads nothing. A branch around
-// its loads would do, too, but who waits for others then has to wait for all.
-void fetch(const Context& k, const Weights& weights, const Uniform<Int32>& rows, const Uniform<Int32>& batch,
-           Batch& tiles) {
+void fetch(const Context& k, const ExpertMatrix& weights, const Uniform<Int32>& rows, const Uniform<Int32>& slots,
+           const Uniform<Int32>& batch, Batch& tiles) {
   for (int j = 0; j < batch_slots(k); ++j) {
-    const int last = k.tokens() * kTopExperts - 1;
-    const Uniform<Int32> expert = uniform(load(k.lds.expert + min(slot_of(k, batch, j), last)));
+    const Uniform<Int32> expert = expert_of(k, slot_of(k, batch, j), slots);
     const Uniform<Int32> tile = (expert * kRowGroups + rows) * (kSteps * kTileBytes);
     const Uniform<Int32> scale = (expert * (kRowGroups / 2) + (rows >> 1)) * kScaleBytes;
-    fetch_tiles(tiles[static_cast<std::size_t>(j)], weights.tiles, weights.scales, tile, scale);
+    fetch_tiles(tiles[static_cast<std::size_t>(j)], weights, tile, scale);
   }
 }
 
@@ -117,12 +109,12 @@ void push_rows(const Context& k, const Uniform<Int32>& rows) {
 }  // namespace
 
 void expert_down(const Context& k, const Uniform<Int32>& rows, const Uniform<Int32>& slots) {
-  const Weights weights = {BufferResource(k.w2, kWeightBytes), BufferResource(k.w2s, kAllScaleBytes)};
+  const ExpertMatrix weights = {BufferResource(k.w2, kWeightBytes), BufferResource(k.w2s, kAllScaleBytes)};
   const int batch_of_all = batch_slots(k) * kWaves;
   const Uniform<Int32> batches = udiv(slots + (batch_of_all - 1), Uniform<Int32>(batch_of_all));
   auto all = ping_pong<Batch>(
       Uniform<Int32>(0), 1, batches,
-      [&](const Uniform<Int32>& batch, Batch& tiles) { fetch(k, weights, rows, batch, tiles); },
+      [&](const Uniform<Int32>& batch, Batch& tiles) { fetch(k, weights, rows, slots, batch, tiles); },
       [&](const Uniform<Int32>& batch, const Batch& tiles) {
         for (int j = 0; j < batch_slots(k); ++j) {
           use_slot(k, rows, slots, slot_of(k, batch, j), tiles[static_cast<std::size_t>(j)]);

@@ -11,8 +11,10 @@ namespace {
 constexpr int kSteps = kLatent / kChunk;  // 28, half of them a wave's
 constexpr int kWaveSteps = kSteps / 2;
 constexpr int kRowGroups = 2 * kIntermediate / kRowsPerTask;  // gate's, then up's
-constexpr int kTileDwords = 256;
-constexpr int kScaleDwords = kWaveLanes;  // of two steps
+constexpr int kTileBytes = 1024;
+constexpr int kScaleBytes = kWaveLanes * 4;  // of two row groups, two steps
+constexpr std::int64_t kWeightBytes = std::int64_t{kExperts} * kRowGroups * kSteps * kTileBytes;
+constexpr std::int64_t kAllScaleBytes = std::int64_t{kExperts} * (kRowGroups / 2) * (kSteps / 2) * kScaleBytes;
 constexpr int kTaskColumns = 32;
 constexpr int kLatentWords = kLatent / kFp4WordValues;
 using Tiles = ExpertTiles<kWaveSteps>;
@@ -29,15 +31,16 @@ Task task_of(const Uniform<Int32>& number) {
   return {slot, number - slot * kTasksPerExpert};
 }
 
-void fetch(const Context& k, const Uniform<Int32>& number, Tiles& tiles) {
+void fetch(const Context& k, const ExpertMatrix& weights, const Uniform<Int32>& number, const Uniform<Int32>& slots,
+           Tiles& tiles) {
   const Task task = task_of(number);
-  const Uniform<Int32> expert = uniform(load(k.lds.expert + task.slot));
+  const Uniform<Int32> expert = expert_of(k, task.slot, slots);
   const Uniform<Int32> is_up = (wave_id() >> 1) & 1;
   const Uniform<Int32> row_group = is_up * (kRowGroups / 2) + task.group * 2 + odd_group();
-  const Uniform<Int32> tile = ((expert * kRowGroups + row_group) * kSteps + half_of_k() * kWaveSteps) * kTileDwords;
+  const Uniform<Int32> tile = ((expert * kRowGroups + row_group) * kSteps + half_of_k() * kWaveSteps) * kTileBytes;
   const Uniform<Int32> scale =
-      ((expert * (kRowGroups / 2) + (row_group >> 1)) * (kSteps / 2) + half_of_k() * (kWaveSteps / 2)) * kScaleDwords;
-  fetch_tiles(tiles, k.w13, k.w13s, tile, scale);
+      ((expert * (kRowGroups / 2) + (row_group >> 1)) * (kSteps / 2) + half_of_k() * (kWaveSteps / 2)) * kScaleBytes;
+  fetch_tiles(tiles, weights, tile, scale);
 }
 
 Vec<Float32, 4> multiply(const Context& k, const Tiles& tiles) {
@@ -95,9 +98,10 @@ void put_block(const Context& k, const Task& task) {
 }  // namespace
 
 void expert_gate_up(const Context& k, const Uniform<Int32>& slots) {
+  const ExpertMatrix weights = {BufferResource(k.w13, kWeightBytes), BufferResource(k.w13s, kAllScaleBytes)};
   auto tasks = ping_pong<Tiles>(
       kWorkgroups - 1 - k.workgroup, kWorkgroups, slots * kTasksPerExpert,
-      [&](const Uniform<Int32>& number, Tiles& tiles) { fetch(k, number, tiles); },
+      [&](const Uniform<Int32>& number, Tiles& tiles) { fetch(k, weights, number, slots, tiles); },
       [&](const Uniform<Int32>& number, const Tiles& tiles) {
         put_partial_tile(k.lds.red, multiply(k, tiles));
         barrier();

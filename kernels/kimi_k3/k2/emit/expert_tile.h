@@ -17,35 +17,32 @@ struct ExpertTiles {
   std::array<Var<Int32>, (kSteps + 1) / 2> scales;  // of steps 2 i and 2 i + 1, row group even: bytes 0 and 2
 };
 
-/// Puts the loads in flight. `tile`: dword of the first tile; `scale`: dword of the first scales.
-template <int kSteps>
-void fetch_tiles(ExpertTiles<kSteps>& tiles, const Uniform<Ptr<Int32, Global>>& weights,
-                 const Uniform<Ptr<Int32, Global>>& scales, const Uniform<Int32>& tile, const Uniform<Int32>& scale) {
-  constexpr int kTileDwords = 256;
-  const auto words = at_byte(weights + tile, lane_id() * 16);
-  const auto codes = at_byte(scales + scale, lane_id() * 4);
-  for (int step = 0; step < kSteps; ++step) {
-    tiles.words[static_cast<std::size_t>(step)] = load<4>(words + step * kTileDwords, {.nontemporal = true});
-  }
-  for (int pair = 0; pair < (kSteps + 1) / 2; ++pair) {
-    tiles.scales[static_cast<std::size_t>(pair)] = load(codes + pair * kWaveLanes);
-  }
+/// The weights and scales of one of the experts' matrices, of all experts.
+struct ExpertMatrix {
+  BufferResource tiles, scales;
+};
+
+/// The expert of a slot, or behind the last one a number whose weights would lie behind all others: loads of them give
+/// zeros and cost no memory.
+inline Uniform<Int32> expert_of(const Context& k, const Uniform<Int32>& slot, const Uniform<Int32>& slots) {
+  const int last = k.tokens() * kTopExperts - 1;
+  return select(slot < slots, uniform(load(k.lds.expert + min(slot, last))), Uniform<Int32>(kExperts));
 }
 
-/// The same of buffers, with offsets in bytes: what lies behind their ends is zeros that nobody loads. The offsets go
-/// through the lanes', as LLVM keeps what was in LDS in a vector register and would loop over a scalar offset.
+/// Puts the loads in flight. `tile`: byte of the first tile; `scale`: byte of the first scales. They go through the
+/// lanes' offsets, as LLVM keeps what was in LDS in a vector register and would loop over a scalar offset.
 template <int kSteps>
-void fetch_tiles(ExpertTiles<kSteps>& tiles, const BufferResource& weights, const BufferResource& scales,
-                 const Uniform<Int32>& tile, const Uniform<Int32>& scale) {
+void fetch_tiles(ExpertTiles<kSteps>& tiles, const ExpertMatrix& matrix, const Uniform<Int32>& tile,
+                 const Uniform<Int32>& scale) {
   constexpr int kTileBytes = 1024;
   const Int32 words = lane_id() * 16 + tile;
   const Int32 codes = lane_id() * 4 + scale;
   for (int step = 0; step < kSteps; ++step) {
     tiles.words[static_cast<std::size_t>(step)] =
-        load<Vec<Int32, 4>>(weights, words, {.offset = step * kTileBytes, .policy = CachePolicy::kNonTemporal});
+        load<Vec<Int32, 4>>(matrix.tiles, words, {.offset = step * kTileBytes, .policy = CachePolicy::kNonTemporal});
   }
   for (int pair = 0; pair < (kSteps + 1) / 2; ++pair) {
-    tiles.scales[static_cast<std::size_t>(pair)] = load<Int32>(scales, codes, {.offset = pair * kWaveLanes * 4});
+    tiles.scales[static_cast<std::size_t>(pair)] = load<Int32>(matrix.scales, codes, {.offset = pair * kWaveLanes * 4});
   }
 }
 

@@ -6,15 +6,10 @@ namespace {
 
 constexpr int kThreadExperts = 2;
 constexpr int kNoPick = -1;
-constexpr int kNoExpert = kExperts;  // of slots that are none: its weights would lie behind all others
 
 void clear(const Context& k) {
   If(thread_id() < kExperts / kThreadExperts,
      [&] { store(k.lds.flag + thread_id() * kThreadExperts, Vec<Int32, 2>(0)); });
-  const int most_slots = k.tokens() * kTopExperts;
-  if (most_slots > kTopExperts) {
-    If(thread_id() < most_slots, [&] { store(k.lds.expert + thread_id(), Int32(kNoExpert)); });
-  }
   static_assert(kMaxUnion * kMaxTokens == 2 * kThreads);
   store(k.lds.kof + thread_id() * 2, Vec<Int32, 2>(kNoPick));
 }
