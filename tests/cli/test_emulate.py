@@ -121,7 +121,7 @@ def test_the_json_has_its_documented_names(emulate, tmp_path):
     assert buffer["expect"]["mismatches"] == 0
     assert report["verified"] is True
     (kernel,) = report["profile"]
-    assert list(kernel["instructions"][0]) == ["address", "text", "source", "class", "executions", "time_share"]
+    assert list(kernel["instructions"][0]) == ["address", "text", "source", "class", "executions", "out_of_range", "time_share"]
     executed = sum(each["executions"] or 0 for each in kernel["instructions"])
     assert 0 < executed <= report["counters"]["wave_instructions"]
     assert sum(each["time_share"] for each in kernel["instructions"]) == pytest.approx(1)

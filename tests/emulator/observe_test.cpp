@@ -63,6 +63,28 @@ TEST_CASE("a profile counts every instruction exactly, through loops, branches, 
   CHECK(vector == kLaunches * report.counts[static_cast<u32>(CountClass::kVector)]);
 }
 
+// Workgroups 0 and 1 load what the buffer has, the third one partly, the others nothing.
+TEST_CASE("a profile counts the executions of which no lane is in range of its buffer") {
+  Device device;
+  Profile profile;
+  const auto buffer = device.allocate<u32>(160);
+  const KernelText text{.body = R"(
+  s_load_dwordx2 s[4:5], s[0:1], 0x0
+  s_movk_i32 s6, 640
+  s_mov_b32 s7, 0x27000
+  s_lshl_b32 s8, s2, 8
+  v_lshl_add_u32 v1, v0, 2, s8
+  s_waitcnt lgkmcnt(0)
+  buffer_load_dword v2, v1, s[4:7], 0 offen
+)",
+                        .arguments = 1};
+  device.launch(device.load(assemble(text), "kernel"), {.grid = {5, 1, 1}, .profile = &profile}, {buffer.address()});
+  const auto count = by_mnemonic(profile.kernels().at(0));
+  CHECK(count.at("buffer_load_dword").executions == 5);
+  CHECK(count.at("buffer_load_dword").out_of_range == 2);
+  CHECK(count.at("s_load_dwordx2").out_of_range == 0);
+}
+
 TEST_CASE("a profile's time is where the instructions are that were executed") {
   Device device;
   Profile profile;

@@ -16,13 +16,14 @@ constexpr std::string_view kStages[] = {"load", "sum"};
 /// A kernel of the emulator's profile, an instruction added at a time.
 class Code {
  public:
-  Code& add(const std::string& text, const std::string& source, const char* instruction_class,
-            std::uint64_t executions) {
+  Code& add(const std::string& text, const std::string& source, const char* instruction_class, std::uint64_t executions,
+            std::uint64_t out_of_range = 0) {
     kernel_["instructions"].push_back({{"address", address_},
                                        {"text", text},
                                        {"source", source},
                                        {"class", instruction_class},
-                                       {"executions", executions}});
+                                       {"executions", executions},
+                                       {"out_of_range", out_of_range}});
     address_ += 4;
     return *this;
   }
@@ -55,6 +56,17 @@ TEST_CASE("loads, stores and LDS accesses are told apart by what they ask of the
     CHECK(lines[i].traffic == kExpected[i].first);
     CHECK(lines[i].bytes == kExpected[i].second);
   }
+}
+
+TEST_CASE("what lies behind a buffer's end as a whole is executed, but moves no bytes") {
+  const auto lines =
+      Code()
+          .add("buffer_load_dword v0, v1, s[0:3], 0 offen nt", "kernels/k/load.cpp:1", "vector_memory", 10, 3)
+          .lines();
+  const StageFigures sum = sum_of(stage_figures(lines, kStages));
+  CHECK(sum.executed == 10);
+  CHECK(sum.memory_loads == 10);
+  CHECK(sum.moved(Traffic::kStreamed) == 7 * 256);
 }
 
 TEST_CASE("helpers' code counts for the stage around it, behind a barrier for the next one") {

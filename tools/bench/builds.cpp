@@ -59,7 +59,10 @@ runtime::EmulatorCounts share(const runtime::EmulatorCounts& counts, std::uint64
 std::vector<StageFigures> stages_of(const kernels::Family& family, const Json& profile, std::uint64_t ranks) {
   if (family.stages.empty() || profile.is_null()) return {};
   std::vector<CodeLine> code = profiled_code(profile.at(0));
-  for (CodeLine& line : code) line.executions /= ranks;
+  for (CodeLine& line : code) {
+    line.executions /= ranks;
+    line.out_of_range /= ranks;
+  }
   return stage_figures(code, family.stages);
 }
 

@@ -78,7 +78,8 @@ CodeLine line_of(const Json& instruction) {
                 .mnemonic = text.substr(0, text.find(' ')),
                 .source = std::filesystem::path(source.substr(0, source.rfind(':'))).stem(),
                 .source_class = instruction["class"].get<std::string>(),
-                .executions = executions.is_null() ? 0 : executions.get<std::uint64_t>()};
+                .executions = executions.is_null() ? 0 : executions.get<std::uint64_t>(),
+                .out_of_range = instruction["out_of_range"].get<std::uint64_t>()};
   if (line.mnemonic == "s_waitcnt") line.vmcnt = number_behind(text, "vmcnt(");
   if (line.source_class == "lds") add_lds(line);
   if (line.source_class == "vector_memory" || line.source_class == "scalar_memory") add_memory(text, line);

@@ -31,6 +31,7 @@ struct CodeLine {
   std::string source;        ///< file without folders and ending; empty: unknown
   std::string source_class;  ///< the emulator's: "vector", "mfma", ..
   std::uint64_t executions = 0;
+  std::uint64_t out_of_range = 0;          ///< executions that moved nothing, as all lanes lay behind the buffer's end
   std::optional<std::size_t> target = {};  ///< line that a branch goes to
   std::optional<int> vmcnt = {};           ///< of a wait: vector memory operations that may stay in flight
   bool retry = false;                      ///< in the loop of a wait that looks again

@@ -79,7 +79,8 @@ void count(const CodeLine& line, StageFigures& figures) {
   if (line.source_class == "mfma") figures.mfma += line.executions;
   const bool loads = line.traffic >= Traffic::kStreamed && line.traffic <= Traffic::kSystem;
   if (line.source_class == "vector_memory" && loads) figures.memory_loads += line.executions;
-  figures.bytes[static_cast<std::size_t>(line.traffic)] += line.executions * static_cast<std::uint64_t>(line.bytes);
+  figures.bytes[static_cast<std::size_t>(line.traffic)] +=
+      (line.executions - line.out_of_range) * static_cast<std::uint64_t>(line.bytes);
 }
 
 /// Walks the code in the order of addresses: waits count operations in the order of issue.

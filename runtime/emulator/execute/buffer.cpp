@@ -74,10 +74,11 @@ MONOJIT_EMULATOR_INLINE void request_parts(MemoryRequest& request, u32 lane, u64
 
 /// Whether every lane is behind the end, as kernels have it that look ahead of their data.
 template <class Access>
-bool none_in_range(Wave& wave, const Descriptor& buffer, const LaneOffsets& at, u64 exec) {
+bool none_in_range(Wave& wave, const MicroOp* op, const Descriptor& buffer, const LaneOffsets& at, u64 exec) {
   if (at.indices != nullptr || buffer.swizzled || buffer.add_thread) return false;
   if (range_of(at.offsets, exec).low < buffer.records) return false;
   wave.worker->out_of_range_buffer_lanes += static_cast<u64>(__builtin_popcountll(exec)) * Access::kParts;
+  if (wave.worker->segments != nullptr) wave.worker->segments->count_out_of_range(op);
   return true;
 }
 
@@ -87,7 +88,7 @@ template <class Access>
 [[gnu::noinline]] void move_checked(Wave& wave, const MicroOp* op, const Descriptor& buffer, u64 soffset,
                                     const LaneOffsets& at, u64 exec, MemoryRequest* request = nullptr) {
   u32* const rows = wave.row(op->dst);
-  if (none_in_range<Access>(wave, buffer, at, exec)) {
+  if (none_in_range<Access>(wave, op, buffer, at, exec)) {
     for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1)
       zero_others<Access>(rows, static_cast<u32>(__builtin_ctzll(lanes)), 0);
     return;

@@ -40,6 +40,7 @@ Json kernel_json(const ProfiledKernel& kernel) {
                             {"source", each.source},
                             {"class", class_name(each.count)},
                             {"executions", each.dropped ? Json(nullptr) : Json(each.executions)},
+                            {"out_of_range", each.out_of_range},
                             {"time_share", ticks > 0 ? each.ticks / ticks : 0}});
   }
   return {{"kernel", kernel.name}, {"launches", kernel.launches}, {"instructions", std::move(instructions)}};

@@ -58,10 +58,14 @@ struct OpTotals {
   std::vector<double> costs_before;  ///< of all micro-ops before one
   RangeSums<u64> executions;
   RangeSums<double> ticks_a_cost;
+  std::vector<u64> out_of_range;
 };
 
 OpTotals::OpTotals(const Program& program)
-    : costs_before(program.ops.size() + 1), executions(program.ops.size()), ticks_a_cost(program.ops.size()) {
+    : costs_before(program.ops.size() + 1),
+      executions(program.ops.size()),
+      ticks_a_cost(program.ops.size()),
+      out_of_range(program.ops.size()) {
   for (std::size_t i = 0; i + 1 < program.instructions.size(); ++i) {  // the last record is the end
     if (!dropped(program, i)) costs_before[program.instructions[i].first_op + 1] += cost_of(program, i);
   }
@@ -109,6 +113,8 @@ void Profile::add(const Kernel& kernel, const Program& program, std::span<const 
   for (const SegmentProfile& part : parts) {
     for (const auto& [key, segment] : part.segments())
       totals.add(static_cast<u32>(key >> 32), static_cast<u32>(key), segment);
+    for (const auto& [op, times] : part.out_of_range())
+      totals.out_of_range[static_cast<std::size_t>(op - program.ops.data())] += times;
   }
   const std::vector<u64> executions = totals.executions.totals();
   const std::vector<double> ticks_a_cost = totals.ticks_a_cost.totals();
@@ -120,6 +126,8 @@ void Profile::add(const Kernel& kernel, const Program& program, std::span<const 
     if (entry.instructions[i].dropped) continue;
     const u32 op = program.instructions[i].first_op;
     entry.instructions[i].executions += executions[op];
+    for (u32 part = op; part < program.instructions[i + 1].first_op; ++part)
+      entry.instructions[i].out_of_range += totals.out_of_range[part];
     entry.instructions[i].ticks += std::max(0.0, ticks_a_cost[op]) * cost_of(program, i);
   }
 }

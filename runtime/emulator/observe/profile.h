@@ -20,6 +20,7 @@ struct ProfiledInstruction {
   CountClass count = CountClass::kOther;
   bool dropped = false;  ///< does nothing in this memory mode (waits, nops): not executed and not counted
   u64 executions = 0;    ///< wave-instructions; exact
+  u64 out_of_range = 0;  ///< those of them whose lanes all lay behind a buffer's end: nothing was moved
   /// Ticks of the host's time stamp counter. Those of a straight run are measured; inside of it they are shared out by
   /// what instructions of a class cost on average.
   double ticks = 0;
