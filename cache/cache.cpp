@@ -103,17 +103,27 @@ Hit Cache::get_or_build(const Key& key, const Builder& build) {
 }
 
 void Cache::drop(const Key& key) {
-  memory_.erase(key);
+  const std::shared_ptr<const Entry> held = memory_.find(key);
   {
     const std::lock_guard lock(dropped_mutex_);
-    dropped_.insert(key.digest());
+    dropped_[key.digest()] = held;
   }
-  if (disk_) disk_->remove(key.digest());
+  if (disk_) {
+    const auto on_disk = held ? disk_->lookup(key) : nullptr;
+    if (!on_disk || *on_disk == *held) disk_->remove(key.digest());
+  }
+  memory_.erase(key);  // last: nobody looks on the disk before
 }
 
 bool Cache::was_dropped(const Key& key) const {
   const std::lock_guard lock(dropped_mutex_);
   return !dropped_.empty() && dropped_.contains(key.digest());
+}
+
+bool Cache::was_dropped(const Entry& entry) const {
+  const std::lock_guard lock(dropped_mutex_);
+  const auto found = dropped_.empty() ? dropped_.end() : dropped_.find(entry.key.digest());
+  return found != dropped_.end() && found->second && *found->second == entry;
 }
 
 std::vector<std::string> Cache::other_versions(const Key& key) {
@@ -136,7 +146,9 @@ std::shared_ptr<const Entry> Cache::found(std::shared_ptr<const Entry> entry, So
 std::shared_ptr<const Entry> Cache::look_on_disk(const Key& key, Hit& hit) {
   if (!disk_) return nullptr;
   const Stopwatch watch(hit.lookup_ms);
-  return found(disk_->lookup(key), Source::kDisk, Count::kDiskHits, hit);
+  auto entry = disk_->lookup(key);
+  if (entry && was_dropped(*entry)) return nullptr;  // it could not be removed
+  return found(std::move(entry), Source::kDisk, Count::kDiskHits, hit);
 }
 
 std::shared_ptr<const Entry> Cache::look_in_read_only(const Key& key, Hit& hit) {

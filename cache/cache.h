@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -94,7 +94,8 @@ class Cache {
   std::vector<std::string> other_versions(const Key& key);
 
   /// Forgets the key, as when a device refuses its code object: from now on this process looks it up in memory and in
-  /// the user's folder alone, and what is built replaces the remote's.
+  /// the user's folder alone, and what is built replaces the remote's. In the user's folder, an entry that another
+  /// process has put there since this one read its own stays.
   void drop(const Key& key);
 
   /// nullptr when the cache is in memory only.
@@ -108,6 +109,7 @@ class Cache {
   std::shared_ptr<const Entry> look_below_memory(const Key& key, Hit& hit);
   std::shared_ptr<const Entry> found(std::shared_ptr<const Entry> entry, Source source, Count count, Hit& hit);
   bool was_dropped(const Key& key) const;
+  bool was_dropped(const Entry& entry) const;
   void count_miss(const Key& key);
   FileLock lock(const Key& key, Hit& hit) const;
   std::shared_ptr<const Entry> lead(const Key& key, const Builder& build, Hit& hit);
@@ -122,7 +124,7 @@ class Cache {
   mutable RemoteTier remote_;
   Counters counters_;
   mutable std::mutex dropped_mutex_;
-  std::set<Digest> dropped_;
+  std::map<Digest, std::shared_ptr<const Entry>> dropped_;  ///< with the entry that this process had
   SingleFlight flights_;
 };
 

@@ -78,7 +78,10 @@ Obtained Jit::obtain(const kernels::BuildKey& key, std::string_view arch) {
   auto kernel = std::make_shared<const CompiledKernel>(CompiledKernel{
       key, std::string(arch), record_from_json(hit.entry->metadata), {hit.entry, &hit.entry->code_object}});
   const std::unique_lock lock(kernels_mutex_);
-  obtained.kernel = kernels_.try_emplace(Slot{key, std::string(arch)}, std::move(kernel)).first->second;
+  auto& kept = kernels_.try_emplace(Slot{key, std::string(arch)}, kernel).first->second;
+  // Before a build, another thread may have put in what was dropped since.
+  if (hit.source == cache::Source::kBuilt && kept->code_object != kernel->code_object) kept = std::move(kernel);
+  obtained.kernel = kept;
   return obtained;
 }
 
@@ -114,6 +117,10 @@ cache::BuildOutput Jit::build(const cache::Key& cache_key, const kernels::BuildK
   }
   BuiltKernel built = compiler.build(key, arch, [&](std::string_view stage) { watch.at(stage); });
   ++counts_.builds;
+  {
+    const std::unique_lock lock(kernels_mutex_);
+    built_.insert(cache_key.digest());
+  }
   obtained.times_ms.emit = built.record.times_ms.emit;
   obtained.times_ms.codegen = built.record.times_ms.codegen;
   obtained.times_ms.link = built.record.times_ms.link;

@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -112,10 +114,14 @@ class Jit {
 
   /// The same, loaded on `device` and kept there for as long as this object lives; the second call for a device only
   /// looks it up. Throws what get() and LoadedKernel throw. A kernel of the cache that the device does not take is
-  /// dropped from the cache, with a warning, and built anew, once. `obtained`, when given, receives where the kernel
-  /// came from.
+  /// renewed. `obtained`, when given, receives where the kernel came from.
   std::shared_ptr<const LoadedKernel> prepare(const kernels::BuildKey& key, const Device& device,
                                               Obtained* obtained = nullptr);
+
+  /// A kernel in place of one of get() that turned out unusable: dropped from the cache, with the warning `problem`,
+  /// and built anew, whichever tier it came from; or what another thread or process built meanwhile. Nothing where that
+  /// is no help: `kernel` was built by this object, or nothing may be built. Throws as get() does.
+  std::optional<Obtained> renew(const CompiledKernel& kernel, std::string_view problem);
 
   /// Prepares all of `keys`, several at a time where the builder can (KernelBuilder::jobs()): the next launch of any of
   /// them compiles, reads and loads nothing. Keys that could not be prepared are reasons of the verdict.
@@ -204,6 +210,7 @@ class Jit {
 
   mutable std::shared_mutex kernels_mutex_;
   std::unordered_map<Slot, std::shared_ptr<const CompiledKernel>, Hash, Equal> kernels_;
+  std::set<cache::Digest> built_;  // keys of the builds of this object
 
   std::shared_mutex loaded_mutex_;
   std::map<LoadKey, std::shared_ptr<Loading>> loaded_;

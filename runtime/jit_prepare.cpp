@@ -17,22 +17,41 @@ std::shared_ptr<const LoadedKernel> Jit::prepare(const kernels::BuildKey& key, c
                                                  Obtained* obtained) {
   Obtained got = get(key, device.arch());
   const auto refused = [&](const std::exception& error) {
-    if (got.source == cache::Source::kBuilt || strict_ || sealed_) throw;
-    warn(fmt::format("{} does not take the cached {} ({}): building it anew", device.text(), key.text(), error.what()));
-    forget(key, device.arch());
-    got = get(key, device.arch());
-    return load(device, got.kernel);
+    auto anew =
+        renew(*got.kernel, fmt::format("{} does not take the cached {} ({})", device.text(), key.text(), error.what()));
+    if (!anew) throw;
+    got = *std::move(anew);
   };
   std::shared_ptr<const LoadedKernel> loaded;
-  try {
-    loaded = load(device, got.kernel);
-  } catch (const DeviceError& error) {
-    loaded = refused(error);
-  } catch (const CodeObjectError& error) {
-    loaded = refused(error);
+  while (loaded == nullptr) {
+    try {
+      loaded = load(device, got.kernel);
+    } catch (const DeviceError& error) {
+      refused(error);
+    } catch (const CodeObjectError& error) {
+      refused(error);
+    }
   }
   if (obtained != nullptr) *obtained = std::move(got);
   return loaded;
+}
+
+std::optional<Obtained> Jit::renew(const CompiledKernel& kernel, std::string_view problem) {
+  if (strict_ || sealed_) return std::nullopt;
+  bool dropped = false;
+  {
+    const std::unique_lock lock(kernels_mutex_);
+    const auto found = kernels_.find(Probe{kernel.key, kernel.arch});
+    if (found != kernels_.end() && found->second.get() == &kernel) {
+      const cache::Key stored = cache_key(kernel.key, kernel.arch);
+      if (built_.contains(stored.digest())) return std::nullopt;
+      cache_.drop(stored);
+      kernels_.erase(found);
+      dropped = true;
+    }
+  }
+  if (dropped) warn(fmt::format("{}: building it anew", problem));
+  return get(kernel.key, kernel.arch);
 }
 
 std::shared_ptr<const LoadedKernel> Jit::load(const Device& device,

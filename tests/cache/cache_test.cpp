@@ -117,6 +117,31 @@ TEST_CASE_METHOD(Fixture, "a dropped key is gone from memory and disk") {
   CHECK(cache.get_or_build(example_key(), builder.of(1)).source == Source::kBuilt);
 }
 
+TEST_CASE_METHOD(Fixture, "a dropped key leaves the entry that another process has put in its place since") {
+  Cache cache(options());
+  cache.get_or_build(example_key(), builder.of(1));
+  Cache other(options());
+  other.drop(example_key());
+  const BuildOutput better = {"{}", {std::byte{1}}};
+  other.get_or_build(example_key(), [&] { return better; });
+  cache.drop(example_key());
+  const Hit hit = cache.get_or_build(example_key(), builder.of(1));
+  CHECK(hit.source == Source::kDisk);
+  CHECK(hit.entry->code_object == better.code_object);
+}
+
+TEST_CASE_METHOD(Fixture, "a dropped entry that can't be removed from the folder is not taken again") {
+  Cache cache(options());
+  cache.get_or_build(example_key(), builder.of(1));
+  const auto file = cache.disk()->file_of(example_key().digest());
+  const auto aside = scratch / "aside";
+  std::filesystem::copy(file, aside);
+  cache.drop(example_key());
+  std::filesystem::rename(aside, file);  // as if the folder were read-only
+  CHECK_FALSE(cache.lookup(example_key()).has_value());
+  CHECK(cache.get_or_build(example_key(), builder.of(1)).source == Source::kBuilt);
+}
+
 TEST_CASE_METHOD(Fixture, "a cache without a folder keeps its entries in memory") {
   Cache cache({.folder = {}, .warn = log.callback()});
   const Hit built = cache.get_or_build(example_key(), builder.of(1));

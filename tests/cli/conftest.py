@@ -1,5 +1,6 @@
 """Fixtures of the black-box tests: the real `monojit` binary in an environment of its own."""
 
+import ctypes
 import json
 import os
 import subprocess
@@ -135,3 +136,23 @@ def wait_until(condition, what):
         assert time.monotonic() < deadline, f"{what} did not happen"
         time.sleep(0.005)
     return value
+
+
+MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
+
+
+def mounting(*mounts):
+    """For preexec_fn: mounts that only the process and its children see."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def enter():
+        os.unshare(os.CLONE_NEWNS if os.geteuid() == 0 else os.CLONE_NEWNS | os.CLONE_NEWUSER)
+        for source, target, kind, flags, options in [(None, b"/", None, MS_REC | MS_PRIVATE, None), *mounts]:
+            if libc.mount(source, target, kind, flags, options) != 0:
+                raise OSError(ctypes.get_errno(), "mount")
+
+    try:
+        subprocess.run(["true"], preexec_fn=enter, check=True)
+    except (AttributeError, subprocess.SubprocessError):
+        pytest.skip("this user, or this Python, may not mount a disk")
+    return enter

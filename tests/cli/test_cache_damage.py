@@ -3,11 +3,16 @@
 import os
 import random
 import shutil
+import subprocess
+import threading
+from contextlib import ExitStack
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import entries
 import pytest
-from conftest import KEY, SMALL, entry_files
+from conftest import KEY, MS_BIND, MS_RDONLY, MS_REMOUNT, SMALL, TIMEOUT_S, entry_files, mounting
 
 FLIPS = 12
 SEED = 4
@@ -166,6 +171,57 @@ def test_a_warm_builds_anew_what_could_not_be_loaded(monojit, entry):
     assert "building it anew" in outcome.err
     assert outcome.json()["summary"]["built"] == 1 and outcome.json()["summary"]["strict_ready"] is True
     assert monojit.run("--strict", "--arch", "gfx950", key=SMALL).code == 0
+
+
+class SilentHandler(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def scrap(monojit, folder):
+    """A folder that has SMALL's entry with an image that no device takes."""
+    assert monojit("warm", SMALL, "--arch", "gfx950", "--cache-dir", folder).code == 0
+    (file,) = entry_files(folder)
+    forge(file, code_object=b"\x7fELF and no more")
+    return folder
+
+
+@pytest.mark.parametrize("tier", ["folder", "archive", "web server"])
+@pytest.mark.parametrize("command", ["warm", "run"])
+def test_an_image_that_no_device_takes_below_the_users_folder_is_built_anew_once_into_it(monojit, command, tier, tmp_path):
+    with ExitStack() as stack:
+        place = str(scrap(monojit, tmp_path / "shipped"))
+        if tier == "archive":
+            assert monojit("cache", "pack", tmp_path / "packed", "--all", "--cache-dir", place).code == 0
+            place = str(tmp_path / "packed")
+        if tier == "web server":
+            handler = partial(SilentHandler, directory=place)
+            server = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), handler))
+            threading.Thread(target=server.serve_forever, args=(0.05,)).start()
+            stack.callback(server.shutdown)
+            place = f"http://127.0.0.1:{server.server_address[1]}?readonly"
+        monojit.environment["MONOJIT_CACHE_REMOTE" if tier == "web server" else "MONOJIT_CACHE_READONLY"] = place
+        if command == "warm":
+            outcome = monojit("warm", SMALL, "--arch", "gfx950", "--json")
+            assert outcome.json()["summary"]["built"] == 1 and outcome.json()["summary"]["strict_ready"] is True
+        else:
+            outcome = monojit.run("--arch", "gfx950", key=SMALL)
+            assert outcome.json()["cache"] == "built" and outcome.json()["verified"] is True
+        assert outcome.code == 0 and outcome.err.count("building it anew") == 1
+        assert len([line for line in outcome.warnings if " are to be built" not in line]) == 1, outcome
+        again = monojit.run("--strict", "--arch", "gfx950", key=SMALL)
+        assert again.json()["cache"] == "disk" and again.warnings == []
+
+
+def test_an_unusable_image_in_a_folder_that_can_not_be_written_is_not_taken_again(monojit, entry):
+    forge(entry, code_object=b"\x7fELF and no more")
+    folder = os.fsencode(monojit.cache)
+    enter = mounting((folder, folder, None, MS_BIND, None), (None, folder, None, MS_REMOUNT | MS_BIND | MS_RDONLY, None))
+    done = subprocess.run([monojit.binary, "run", SMALL, "--device", "emulator", "--arch", "gfx950", "--json"], env=monojit.environment,
+                          capture_output=True, text=True, timeout=TIMEOUT_S, preexec_fn=enter)
+    assert done.returncode == 0, done
+    assert '"cache": "built"' in done.stdout and done.stderr.count("building it anew") == 1
+    assert "can't be removed" in done.stderr
 
 
 def test_what_was_damaged_runs_and_is_right(monojit):

@@ -1,6 +1,5 @@
 """Cache folders as file systems can have them: what can't be used costs a line, and no answer."""
 
-import ctypes
 import os
 import resource
 import subprocess
@@ -8,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import KEY, SMALL, TIMEOUT_S, debris, entry_files, refused
+from conftest import KEY, MS_BIND, MS_RDONLY, MS_REMOUNT, SMALL, TIMEOUT_S, debris, entry_files, mounting, refused
 
 # No user, root included, may make files there.
 UNWRITABLE = "/proc/self/monojit"
@@ -81,26 +80,6 @@ def test_a_limit_on_the_size_of_files_costs_a_line_and_leaves_nothing(monojit, t
     assert done.returncode == 1, done
     assert "is full (File too large): new kernels are not kept" in done.stderr
     assert entry_files(monojit.cache) == [] and debris(monojit.cache) == []
-
-
-MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
-
-
-def mounting(*mounts):
-    """For preexec_fn: mounts that only the process and its children see."""
-    libc = ctypes.CDLL(None, use_errno=True)
-
-    def enter():
-        os.unshare(os.CLONE_NEWNS if os.geteuid() == 0 else os.CLONE_NEWNS | os.CLONE_NEWUSER)
-        for source, target, kind, flags, options in [(None, b"/", None, MS_REC | MS_PRIVATE, None), *mounts]:
-            if libc.mount(source, target, kind, flags, options) != 0:
-                raise OSError(ctypes.get_errno(), "mount")
-
-    try:
-        subprocess.run(["true"], preexec_fn=enter, check=True)
-    except (AttributeError, subprocess.SubprocessError):
-        pytest.skip("this user, or this Python, may not mount a disk")
-    return enter
 
 
 def warnings(done):

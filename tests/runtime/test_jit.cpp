@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <barrier>
 #include <filesystem>
 #include <thread>
@@ -148,6 +149,68 @@ TEST_CASE("A cached kernel that the device refuses is built anew, once, with a w
   Obtained obtained;
   CHECK(jit.prepare(tiny_key(1), fake.device(), &obtained) != nullptr);
   CHECK(obtained.source == Source::kMemory);
+}
+
+/// Entry 1 with an image that no device takes, in a folder that is only read.
+JitOptions with_shipped_scrap(Workshop& workshop) {
+  JitOptions shipping = workshop.options();
+  shipping.cache_folder = workshop.folder / "image";
+  workshop.builder->code_object.resize(10);
+  Jit(shipping).get(tiny_key(1), kArch);
+  workshop.builder->builds = 0;
+  JitOptions options = workshop.options();
+  options.cache_folder = workshop.folder / "user";
+  options.cache_settings.read_only = {shipping.cache_folder};
+  return options;
+}
+
+TEST_CASE("A kernel of a read-only folder that is no image is built anew into the user's, once, with a warning") {
+  const FakeDevice fake;
+  Workshop workshop;
+  const JitOptions options = with_shipped_scrap(workshop);
+  workshop.builder->code_object = runtime::empty_image();
+  Jit jit(options);
+  REQUIRE(jit.get(tiny_key(1), kArch).source == Source::kReadOnly);
+  Obtained obtained;
+  CHECK(jit.prepare(tiny_key(1), fake.device(), &obtained) != nullptr);
+  CHECK(obtained.source == Source::kBuilt);
+  CHECK(obtained.stored);
+  CHECK(jit.prepare(tiny_key(1), fake.device()) != nullptr);
+  CHECK(workshop.builder->builds == 1);
+  CHECK(std::ranges::count(workshop.warnings, '\n') == 1);
+  CHECK(Jit(options).get(tiny_key(1), kArch).source == Source::kDisk);
+}
+
+TEST_CASE("A kernel that is no image even when it was built anew is an error, and not built again") {
+  const FakeDevice fake;
+  Workshop workshop;
+  Jit jit(with_shipped_scrap(workshop));
+  for (int attempt = 0; attempt < 2; ++attempt)
+    CHECK_THROWS_AS(jit.prepare(tiny_key(1), fake.device()), CodeObjectError);
+  CHECK(workshop.builder->builds == 1);
+  CHECK(std::ranges::count(workshop.warnings, '\n') == 1);
+}
+
+TEST_CASE("Threads that meet one unusable kernel at once share one build of it, and one warning") {
+  constexpr int kThreads = 16;
+  const FakeDevice fake;
+  Workshop workshop;
+  const JitOptions options = with_shipped_scrap(workshop);
+  workshop.builder->code_object = runtime::empty_image();
+  Jit jit(options);
+  const auto scrap = jit.get(tiny_key(1), kArch).kernel;
+  std::barrier start(kThreads);
+  std::vector<std::jthread> threads;
+  threads.reserve(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      CHECK(jit.renew(*scrap, "scrap").has_value());
+    });
+  }
+  threads.clear();
+  CHECK(workshop.builder->builds == 1);
+  CHECK(workshop.warnings == "scrap: building it anew\n");
 }
 
 TEST_CASE("A cached kernel that is no image is never shown to the device, but built anew, once, with a warning") {

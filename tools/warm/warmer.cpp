@@ -32,8 +32,7 @@ Warmer::Warmer(runtime::JitOptions options, const WarmPlan& plan, const WarmSett
       settings_(settings),
       changed_(std::move(changed)),
       workers_(std::make_shared<runtime::WorkerCompiler>(settings.worker)),
-      options_(with_builder(std::move(options), workers_, cancelled_)),
-      jit_(options_),
+      jit_(with_builder(std::move(options), workers_, cancelled_)),
       results_(plan.jobs.size()) {}
 
 std::size_t Warmer::missing() const {
@@ -81,19 +80,20 @@ void Warmer::attempt(std::size_t job) {
   set(job, std::move(result));
 }
 
-/// A kernel of the cache's folder that no device would load is built anew.
+/// A kernel of the cache that no device would load is built anew.
 runtime::Obtained Warmer::obtain(const WarmJob& job) {
   runtime::Obtained obtained = jit_.get(job.key, job.arch);
-  try {
-    check_loadable(job.key.family(), obtained.kernel->record, *obtained.kernel->code_object);
-    return obtained;
-  } catch (const runtime::CodeObjectError& error) {
-    if (obtained.source != cache::Source::kDisk) throw;
-    options_.warn(
-        fmt::format("the cached {} for {} is unusable ({}): building it anew", job.key.text(), job.arch, error.what()));
+  for (;;) {
+    try {
+      check_loadable(job.key.family(), obtained.kernel->record, *obtained.kernel->code_object);
+      return obtained;
+    } catch (const runtime::CodeObjectError& error) {
+      auto anew = jit_.renew(*obtained.kernel, fmt::format("the cached {} for {} is unusable ({})", job.key.text(),
+                                                           job.arch, error.what()));
+      if (!anew) throw;
+      obtained = *std::move(anew);
+    }
   }
-  (void)jit_.disk()->remove(jit_.cache_key(job.key, job.arch).digest());
-  return runtime::Jit(options_).get(job.key, job.arch);  // jit_ has the old one in memory
 }
 
 /// False: another attempt may help.

@@ -77,7 +77,6 @@ class Warmer {
   WarmSettings settings_;
   Changed changed_;
   std::shared_ptr<runtime::WorkerCompiler> workers_;
-  runtime::JitOptions options_;
   runtime::Jit jit_;
   std::atomic<bool> cancelled_ = false;
   std::atomic<std::size_t> next_ = 0;
