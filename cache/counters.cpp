@@ -13,13 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache/inventory.h"
+#include "cache/strays.h"
 #include "cache/temp_file.h"
 
 namespace monojit::cache {
 namespace {
 
-constexpr const char* kFile = "counters";
-constexpr const char* kTemporary = "tmp";
 constexpr auto kPause = std::chrono::seconds(10);
 /// Above this, whoever appends replaces the lines by their sums.
 constexpr std::int64_t kLargeBytes = 64 << 10;
@@ -78,7 +78,7 @@ bool is_current(int descriptor, const std::filesystem::path& file, std::int64_t&
 Descriptor open_locked(const std::filesystem::path& file, int flags, unsigned mode, int lock, std::int64_t& size) {
   constexpr int kAttempts = 50;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    Descriptor descriptor = open_file(file, flags | O_NOFOLLOW | O_NONBLOCK, mode);
+    Descriptor descriptor = open_own_file(file, flags, mode);
     if (!descriptor.valid()) return {};
     if (::flock(descriptor.get(), lock | LOCK_NB) == 0) {
       if (is_current(descriptor.get(), file, size)) return descriptor;
@@ -91,13 +91,13 @@ Descriptor open_locked(const std::filesystem::path& file, int flags, unsigned mo
 }
 
 void replace_by_sums(const std::filesystem::path& folder, const Modes& modes) {
-  const auto file = folder / kFile;
+  const auto file = folder / kCountersFile;
   std::int64_t size = 0;
   const Descriptor lock = open_locked(file, O_RDWR, 0, LOCK_EX, size);
   if (!lock.valid() || size <= kLargeBytes) return;
   std::string text;
   for (const auto& [family, counts] : Counters::read(folder)) text += line_of(family, counts);
-  TempFile sums(folder / kTemporary, modes.file);
+  TempFile sums(folder / kTemporaryFolder, modes.file);
   if (sums.error() == 0) sums.publish(std::as_bytes(std::span(text)), file);
 }
 
@@ -142,7 +142,8 @@ void Counters::flush() {
   if (text.empty()) return;
   std::int64_t size = 0;
   {
-    const Descriptor file = open_locked(folder_ / kFile, O_WRONLY | O_APPEND | O_CREAT, modes_.file, LOCK_SH, size);
+    const Descriptor file =
+        open_locked(folder_ / kCountersFile, O_WRONLY | O_APPEND | O_CREAT, modes_.file, LOCK_SH, size);
     if (!file.valid()) return;
     set_mode(file.get(), modes_.file);
     const SizeLimitSignal held_back;
@@ -152,11 +153,12 @@ void Counters::flush() {
 }
 
 CountTable Counters::read(const std::filesystem::path& folder) {
-  return parse(read_file(folder / kFile, kMaxBytes).bytes);
+  return parse(read_file(folder / kCountersFile, kMaxBytes).bytes);
 }
 
 int Counters::reset(const std::filesystem::path& folder) {
-  return ::unlink((folder / kFile).c_str()) == 0 || errno == ENOENT ? 0 : errno;
+  const int error = remove_entry(folder / kCountersFile);
+  return error == ENOENT ? 0 : error;
 }
 
 }  // namespace monojit::cache

@@ -20,8 +20,6 @@
 namespace monojit::cache {
 namespace {
 
-/// Its time is that of the last look at the limits.
-constexpr const char* kTrimmed = "trimmed";
 constexpr std::int64_t kTrimPause = 600;  // seconds
 /// The folder may be removed under a store at any moment; it is made anew, but not for ever.
 constexpr int kStoreAttempts = 3;
@@ -192,15 +190,16 @@ void DiskStore::trim_when_due(std::uint64_t stored_bytes) {
   if (lock.state() == FileLock::State::kBusy) return;  // another process is at it
   grown_ = 0;
   trim_entries(folder_, take_inventory(folder_), limits, TrimTo::kRoom, now_s());
-  const Descriptor stamp = open_file(folder_ / kTrimmed, O_WRONLY | O_CREAT | O_NOFOLLOW, options_.modes.file);
-  if (!stamp.valid()) return;
-  set_mode(stamp.get(), options_.modes.file);
-  ::futimens(stamp.get(), nullptr);
+  const auto stamp = folder_ / kTrimmedFile;
+  if (const Descriptor file = open_own_file(stamp, O_WRONLY | O_CREAT, options_.modes.file); file.valid()) {
+    set_mode(file.get(), options_.modes.file);
+  }
+  ::utimensat(AT_FDCWD, stamp.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);  // whatever it is, it has a time
 }
 
 bool DiskStore::last_trim_is_old() const {
   struct stat status{};
-  if (::lstat((folder_ / kTrimmed).c_str(), &status) != 0) return true;
+  if (::lstat((folder_ / kTrimmedFile).c_str(), &status) != 0) return true;
   const std::int64_t age = now_s() - status.st_mtime;
   return age < 0 || age > kTrimPause;
 }

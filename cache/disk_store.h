@@ -61,7 +61,8 @@ class DiskStore {
   bool remove(const Digest& digest);
   /// Every entry, and what dead processes left. Files that are not the cache's own stay.
   Removed remove_all();
-  /// What stands in the place of the store's folders and lock files. A store of an entry removes what is in its way.
+  /// What stands in the place of the store's folders and files, entries aside. A store of an entry removes what is in
+  /// its way.
   std::vector<std::filesystem::path> strays() const;
   /// Removes those; gives how many can't be.
   std::uint64_t remove_strays();

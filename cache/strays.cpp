@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,11 @@ void each_in(const fs::path& folder, const Visit& visit) {
   for (fs::directory_iterator item(folder, error), end; !error && item != end; item.increment(error)) {
     visit(item->path());
   }
+}
+
+bool is_files_name(const fs::path& own) {
+  const fs::path name = own.filename();
+  return name.extension() == kLockSuffix || name == kCountersFile || name == kTrimmedFile;
 }
 
 }  // namespace
@@ -43,6 +49,9 @@ std::vector<fs::path> find_strays(const fs::path& folder) {
     if (is_in_folders_place(own)) strays.push_back(own);
   };
   for (const char* own : {kEntriesFolder, kLocksFolder, kTemporaryFolder}) look_at(folder / own);
+  for (const char* own : {kCountersFile, kTrimmedFile}) {
+    if (is_in_files_place(folder / own)) strays.push_back(folder / own);
+  }
   each_in(folder / kEntriesFolder, [&](const fs::path& shard) {
     if (is_shard_name(shard.filename().native())) look_at(shard);
   });
@@ -56,7 +65,7 @@ int remove_stray(const fs::path& stray) {
   if (::unlink(stray.c_str()) == 0 || errno == ENOENT) return 0;
   if (errno != EISDIR) return errno;
   // A folder in a folder's place is the cache's own by now.
-  return stray.extension() == kLockSuffix ? remove_entry(stray) : 0;
+  return is_files_name(stray) ? remove_entry(stray) : 0;
 }
 
 int make_own_folder(const fs::path& folder, const fs::path& own, const Modes& modes) {
@@ -70,6 +79,12 @@ int make_own_folder(const fs::path& folder, const fs::path& own, const Modes& mo
     removed = true;
   }
   return removed ? make_folders(own, modes) : error;
+}
+
+Descriptor open_own_file(const fs::path& own, int flags, unsigned mode) {
+  constexpr int kNeverWaiting = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+  if ((flags & O_CREAT) != 0 && is_in_files_place(own) && ::unlink(own.c_str()) != 0) (void)::rmdir(own.c_str());
+  return open_file(own, flags | kNeverWaiting, mode);
 }
 
 }  // namespace monojit::cache

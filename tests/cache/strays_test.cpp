@@ -1,4 +1,4 @@
-// What stands in the place of a cache's own folders and lock files.
+// What stands in the place of a cache's own folders and files.
 
 #include "cache/strays.h"
 
@@ -7,7 +7,10 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <fcntl.h>
+#include <sys/stat.h>
 
+#include "cache/cache.h"
 #include "cache/disk_store.h"
 #include "tests/cache/fixture.h"
 
@@ -71,6 +74,52 @@ TEST_CASE_METHOD(Obstructed, "what is in the place of a lock file gives way to t
   }
   CHECK(store.strays() == std::vector{lock});
   CHECK(store.lock(example_key(), FileLock::Wait::kNever).state() == FileLock::State::kHeld);
+  CHECK(log.lines().empty());
+}
+
+/// What can stand in a file's place.
+void put_stray(const fs::path& own, std::string_view kind) {
+  if (kind == "link") fs::create_symlink("/nowhere", own);
+  if (kind == "pipe") REQUIRE(::mkfifo(own.c_str(), 0600) == 0);
+  if (kind == "folder") fs::create_directory(own);
+  if (kind == "full folder") fs::create_directories(own / "below");
+}
+
+TEST_CASE_METHOD(Obstructed,
+                 "what is in the place of the counts gives way to them, but for a folder with something in it") {
+  const std::string kind = GENERATE("link", "pipe", "folder", "full folder");
+  CAPTURE(kind);
+  REQUIRE(store.store(example_entry()));
+  const fs::path counters = store.folder() / "counters";
+  put_stray(counters, kind);
+  CHECK(store.strays() == std::vector{counters});
+  {
+    Cache cache({.folder = store.folder(), .warn = log.callback()});
+    CHECK(cache.lookup(example_key()));
+  }
+  CHECK(fs::exists(counters / "below") == (kind == "full folder"));
+  CHECK(Counters::read(store.folder()).size() == (kind == "full folder" ? 0 : 1));
+  CHECK(Counters::reset(store.folder()) == 0);
+  CHECK(store.strays().empty());
+  CHECK(log.lines().empty());
+}
+
+TEST_CASE_METHOD(Obstructed, "whatever is in the place of the last trim's time, the next trim gives it one") {
+  const std::string kind = GENERATE("link", "pipe", "folder", "full folder");
+  CAPTURE(kind);
+  REQUIRE(store.store(example_entry()));
+  const fs::path trimmed = store.folder() / "trimmed";
+  put_stray(trimmed, kind);
+  const timespec long_ago[] = {{.tv_sec = 1, .tv_nsec = 0}, {.tv_sec = 1, .tv_nsec = 0}};
+  REQUIRE(::utimensat(AT_FDCWD, trimmed.c_str(), long_ago, AT_SYMLINK_NOFOLLOW) == 0);
+  CHECK(DiskStore(store.folder(), warnings, {.limits = {.max_bytes = 1 << 20}}).store(example_entry(2)));
+  struct stat status{};
+  REQUIRE(::lstat(trimmed.c_str(), &status) == 0);
+  CHECK(status.st_mtime > 1);
+  CHECK(S_ISREG(status.st_mode) == (kind != "full folder"));
+  CHECK(store.strays().empty() == (kind != "full folder"));
+  CHECK(store.remove_all().failed == 0);
+  CHECK(store.strays().empty());
   CHECK(log.lines().empty());
 }
 

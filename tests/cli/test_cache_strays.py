@@ -51,6 +51,32 @@ def test_a_folder_in_the_place_of_a_lock_is_replaced(monojit):
     assert list((monojit.cache / "locks").iterdir()) == []
 
 
+@pytest.mark.parametrize("own", ["counters", "trimmed"])
+def test_a_folder_in_the_place_of_a_file_of_the_cache_costs_no_line_and_gives_way(monojit, own):
+    monojit.cache.mkdir()
+    (monojit.cache / own).mkdir()
+    os.utime(monojit.cache / own, (1, 1))
+    assert f"{own} is in the place" in monojit("cache", "verify").out
+    outcome = monojit.get(MONOJIT_CACHE_MAX_SIZE="1G")
+    assert outcome.json()["cache"] == "built" and outcome.warnings == []
+    assert (monojit.cache / own).is_file()
+    assert monojit("cache", "stats", "--json").json()["families"][0]["builds"] == 1
+    assert monojit("cache", "verify").code == 0
+
+
+@pytest.mark.parametrize("own", ["counters", "trimmed"])
+def test_one_with_something_in_it_stays_until_its_removal_is_asked_for(monojit, own):
+    (monojit.cache / own / "below").mkdir(parents=True)
+    for expected in ("built", "disk"):
+        outcome = monojit.get(MONOJIT_CACHE_MAX_SIZE="1G")
+        assert outcome.json()["cache"] == expected and outcome.warnings == []
+    assert (monojit.cache / own / "below").is_dir()
+    assert monojit("cache", "stats").code == 0
+    assert monojit("cache", "verify", "--json").json()["strays"] == [str(monojit.cache / own)]
+    assert monojit("cache", "verify", "--remove").code == 0
+    assert not (monojit.cache / own).exists()
+
+
 def as_nobody(monojit, *arguments):
     """The command as a user who may not read the cache."""
     done = subprocess.run([monojit.binary, *map(str, arguments)], env=monojit.environment, capture_output=True, text=True, timeout=TIMEOUT_S,
