@@ -18,6 +18,7 @@ using Clock = RemoteProtocol::Clock;
 
 constexpr std::string_view kPrefix = "monojit:";
 constexpr std::size_t kReplyHead = 64;        ///< more than an answer's length and line ends take
+constexpr int kMaxElements = 16;              ///< of a list, which is no answer to what is asked
 constexpr std::size_t kMaxReasonBytes = 200;  ///< of a server's words, which go to the user
 
 struct FreeContext {
@@ -79,6 +80,7 @@ class Redis : public RemoteProtocol {
     context_.reset(redisConnectWithTimeout(url_.host.c_str(), url_.port, left_until(deadline)));
     if (context_ == nullptr) throw RemoteFailure("no memory");
     check();
+    context_->reader->maxelements = kMaxElements;
     if (!url_.password.empty()) {
       if (url_.user.empty()) {
         exchange({"AUTH", url_.password}, deadline);

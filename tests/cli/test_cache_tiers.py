@@ -378,6 +378,27 @@ def test_a_web_server_that_knows_no_expect_and_hangs_up_gets_every_entry(monojit
     assert len(server.kept) == 4
 
 
+@contextmanager
+def answering(answer):
+    """A Redis server that does as `answer` says with its one connection."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        server.settimeout(60)
+
+        def serve():
+            try:
+                with server.accept()[0] as connection:
+                    answer(connection)
+            except OSError:  # the other side has heard enough
+                pass
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"redis://127.0.0.1:{server.getsockname()[1]}"
+        thread.join()
+
+
 def peak_bytes(monojit, url):
     """Of a dump that asks this remote, with what it said."""
     command = [monojit.binary, "dump", SMALL, "--arch", "gfx950", "--emit=resources", "--json"]
@@ -418,6 +439,32 @@ def test_an_answer_without_end_is_cut_off(monojit):
         peak, err = peak_bytes(monojit, url + "?timeout_ms=20000&readonly")
     assert "more than 64 MiB" in err
     assert peak < 500 << 20
+
+
+def test_a_redis_servers_answer_of_gigabytes_is_cut_off(monojit):
+    sent = []
+
+    def stream(connection):
+        connection.recv(1 << 16)
+        connection.sendall(b"$2000000000\r\n")
+        for _ in range(2000):
+            connection.sendall(bytes(1 << 20))
+            sent.append(1 << 20)
+
+    with answering(stream) as url:
+        peak, err = peak_bytes(monojit, url + "?timeout_ms=20000&readonly")
+    assert err.count("remote cache") == 1 and "an answer of more than 64 MiB" in err and "left alone for 60 s" in err
+    assert sum(sent) < 100 << 20
+    assert peak < 400 << 20
+
+
+def test_a_redis_servers_list_of_a_billion_elements_is_refused_at_once(monojit):
+    with answering(lambda connection: (connection.recv(1 << 16), connection.sendall(b"*1000000000\r\n"), connection.recv(1))) as url:
+        start = time.monotonic()
+        outcome = monojit.get(MONOJIT_CACHE_REMOTE=url + "?timeout_ms=20000&readonly")
+    assert outcome.json()["cache"] == "built" and time.monotonic() - start < 15
+    (line,) = outcome.warnings
+    assert "out of range" in line and "left alone for 60 s" in line
 
 
 def test_an_address_of_ipv6_is_shown_as_it_is_written(monojit):
