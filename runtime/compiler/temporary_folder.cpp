@@ -2,11 +2,13 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <system_error>
 
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "kernels/common/error.h"
@@ -17,6 +19,10 @@ namespace {
 /// LLVM's, in its order.
 constexpr std::array kVariables = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
 constexpr const char* kWish = "the compiler wants a folder for temporary files";
+
+/// The largest kernel's build has less than 256 KiB there at a time, in 8 files and folders; several may run.
+constexpr std::uint64_t kWantedBytes = std::uint64_t{4} << 20;
+constexpr std::uint64_t kWantedFiles = 64;
 
 struct Place {
   std::filesystem::path folder = "/tmp";
@@ -29,6 +35,19 @@ Place place() {
     if (value != nullptr && *value != '\0') return {value, fmt::format("{}={}", name, value)};
   }
   return {};
+}
+
+/// LLVM ends the process over a write that fails. A file system that does not know its size, or counts no files,
+/// passes.
+void check_room(const Place& place) {
+  struct statvfs room{};
+  if (statvfs(place.folder.c_str(), &room) != 0 || room.f_blocks == 0) return;
+  const std::uint64_t bytes = std::uint64_t{geteuid() == 0 ? room.f_bfree : room.f_bavail} * room.f_frsize;
+  const std::uint64_t files = room.f_files == 0 ? kWantedFiles : room.f_favail;
+  if (bytes >= kWantedBytes && files >= kWantedFiles) return;
+  throw UserError(fmt::format("{} is full, it has room for {} KiB{}: {}, with {} KiB free (make room, or set TMPDIR)",
+                              place.shown, bytes >> 10, files < kWantedFiles ? fmt::format(" in {} files", files) : "",
+                              kWish, kWantedBytes >> 10));
 }
 
 }  // namespace
@@ -54,6 +73,7 @@ void check_temporary_folder() {
     throw UserError(fmt::format("{} is set, but empty: {} (unset it, or name one)", name, kWish));
   }
   (void)rmdir(make_temporary_folder("monojit-").c_str());
+  check_room(place());
 }
 
 }  // namespace monojit::runtime

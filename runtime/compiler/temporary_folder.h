@@ -10,7 +10,8 @@ namespace monojit::runtime {
 /// the folder that takes none.
 std::filesystem::path make_temporary_folder(std::string_view prefix);
 
-/// Throws UserError when comgr, in this process, would find no folder for its files: it says nothing of that itself.
+/// Throws UserError when comgr, in this process, would find no folder for its files, or no room in it for a build: it
+/// says nothing of the one, and ends the process over the other.
 void check_temporary_folder();
 
 }  // namespace monojit::runtime

@@ -116,3 +116,31 @@ def test_a_warm(faulty):
         stored = [file for file in entry_files(faulty.monojit.cache) if file.suffix == ".mono"]
         assert (outcome.code == 0) <= (len(stored) == 1), (call, outcome)
         faulty.clear_up()
+
+
+def test_a_worker_whose_folder_for_temporary_files_fills_up_costs_its_kernels_alone(monojit, tmp_path, monkeypatch):
+    """LLVM ends the process over some of the calls that fail; the command goes on, names the kernels, and stores no part of them."""
+    monkeypatch.chdir(tmp_path)  # comgr links to a.out where it can make no folder
+    log = tmp_path / "failed"
+    (tmp_path / "temporary").mkdir()
+    ended = 0
+    for number in range(0, TOO_MANY, 3):  # comgr's writes come in threes: buffer, rest, close
+        log.unlink(missing_ok=True)
+        outcome = monojit("warm", SMALL, "--arch", "gfx950,gfx942", "--jobs", "1", "--retries", "0", LD_PRELOAD=FAULTS, TMPDIR=str(tmp_path / "temporary"),
+                          FILE_FAULTS_FOLDER=str(tmp_path / "temporary"), FILE_FAULTS_NUMBER=str(number), FILE_FAULTS_ERROR=str(errno.ENOSPC),
+                          FILE_FAULTS_LOG=str(log))
+        if not log.exists():
+            break
+        assert outcome.code in (0, 1, 2), (number, outcome)
+        failed = [line for line in outcome.err.splitlines() if " failed: " in line]
+        stored = [file for file in entry_files(monojit.cache) if file.suffix == ".mono"]
+        if outcome.code == 2:  # before there was a worker
+            assert stored == [] and "set TMPDIR" in outcome.err, (number, outcome)
+            continue
+        assert len(failed) + len(stored) == 2 and all(SMALL.split("{")[0] in line for line in failed), (number, outcome)
+        ended += "LLVM gave up" in outcome.err
+        assert not failed or monojit("cache", "verify").code == 0
+        shutil.rmtree(monojit.cache)
+    assert number > 10 and ended > 0
+    assert monojit("warm", SMALL, "--arch", "gfx950", TMPDIR=str(tmp_path / "temporary")).code == 0
+    assert list((tmp_path / "temporary").iterdir()) == []

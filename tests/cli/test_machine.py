@@ -1,9 +1,10 @@
 """Devices, archs and libraries that aren't there; `monojit doctor`."""
 
+import os
 import subprocess
 
 import pytest
-from conftest import KEY, SMALL, TIMEOUT_S, refused
+from conftest import KEY, MS_BIND, MS_RDONLY, MS_REMOUNT, SMALL, TIMEOUT_S, mounting, refused
 
 
 @pytest.mark.parametrize("command", ["run", "dump", "warm"])
@@ -95,6 +96,44 @@ def test_a_folder_for_temporary_files_that_takes_none_is_named(monojit, command)
     outcome = monojit(command, SMALL, "--arch", "gfx950", TMPDIR="/proc")
     assert "TMPDIR=/proc takes no files" in outcome.err and outcome.code in (1, 2)
     assert monojit.entries() == []
+
+
+def with_disk(monojit, enter, disk, command, key=SMALL):
+    """The command where `enter` has put something in the place of its folder for temporary files."""
+    return subprocess.run([monojit.binary, command, key, "--arch", "gfx950"], env=monojit.environment | {"TMPDIR": str(disk)},
+                          capture_output=True, text=True, timeout=TIMEOUT_S, preexec_fn=enter)
+
+
+@pytest.mark.parametrize("command", ["run", "dump", "warm"])
+@pytest.mark.parametrize("options", ["size=1m", "nr_inodes=9"])
+def test_a_folder_for_temporary_files_without_room_is_named_before_anything_is_built(monojit, command, options, tmp_path):
+    """LLVM would end the process over a write that fails."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    outcome = with_disk(monojit, mounting((b"tmpfs", os.fsencode(disk), b"tmpfs", 0, options.encode())), disk, command)
+    assert outcome.returncode in (1, 2) and f"TMPDIR={disk}" in outcome.stderr, outcome
+    assert "is full, it has room for" in outcome.stderr and "set TMPDIR" in outcome.stderr
+    assert "LLVM gave up" not in outcome.stderr
+    assert monojit.entries() == []
+
+
+@pytest.mark.parametrize("command", ["run", "dump", "warm"])
+def test_a_read_only_folder_for_temporary_files_is_named(monojit, command, tmp_path):
+    disk = os.fsencode(tmp_path / "disk")
+    os.mkdir(disk)
+    enter = mounting((disk, disk, None, MS_BIND, None), (None, disk, None, MS_REMOUNT | MS_BIND | MS_RDONLY, None))
+    outcome = with_disk(monojit, enter, tmp_path / "disk", command)
+    assert outcome.returncode in (1, 2)
+    assert f"TMPDIR={tmp_path}/disk takes no files (Read-only file system)" in outcome.stderr and "set TMPDIR" in outcome.stderr
+    assert monojit.entries() == []
+
+
+def test_a_file_system_with_room_for_builds_is_room_enough(monojit, tmp_path):
+    (tmp_path / "disk").mkdir()
+    enter = mounting((b"tmpfs", os.fsencode(tmp_path / "disk"), b"tmpfs", 0, b"size=5m"))
+    for command in ("dump", "warm"):
+        assert with_disk(monojit, enter, tmp_path / "disk", command, KEY).returncode == 0
+        assert monojit("cache", "clear").code == 0
 
 
 @pytest.mark.parametrize("command", ["dump", "warm"])
