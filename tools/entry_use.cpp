@@ -8,12 +8,13 @@
 #include "runtime/arguments.h"
 #include "runtime/image.h"
 #include "toolchain_id.h"
+#include "tools/strict_json.h"
 
 namespace monojit::tools {
 namespace {
 
 /// A record has 3; JSON is printed by recursion.
-constexpr int kMaxDepth = 16;
+constexpr std::size_t kMaxDepth = 16;
 
 }  // namespace
 
@@ -42,15 +43,9 @@ std::string use_problem(const cache::Entry& entry) {
 }
 
 Json record_json(std::string_view metadata) {
-  bool too_deep = false;
-  Json record = Json::parse(
-      metadata,
-      [&](int depth, Json::parse_event_t, Json&) {
-        too_deep = too_deep || depth > kMaxDepth;
-        return !too_deep;
-      },
-      false);
-  return too_deep || record.is_discarded() ? Json(nullptr) : record;
+  if (!json_problem(metadata, kMaxDepth).empty()) return nullptr;
+  Json record = Json::parse(metadata, nullptr, false);
+  return record.is_discarded() ? Json(nullptr) : record;
 }
 
 }  // namespace monojit::tools

@@ -24,7 +24,7 @@ void check_loadable(const kernels::Family& family, const runtime::KernelRecord& 
 /// as can be told without a device, or this build would not look it up.
 std::string use_problem(const cache::Entry& entry);
 
-/// An entry's metadata as JSON; null when it is none, or nested deeper than any record.
+/// An entry's metadata as JSON; null when it is none that is printed as it is read, or nested deeper than any record.
 Json record_json(std::string_view metadata);
 
 }  // namespace monojit::tools

@@ -6,8 +6,6 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <optional>
-#include <set>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -18,12 +16,14 @@
 
 #include "kernels/common/error.h"
 #include "tools/output_file.h"
+#include "tools/strict_json.h"
 
 namespace monojit::tools {
 namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kMaxDepth = 8;                    // a list of a tensor of the header is 3 deep
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // as the reference implementation has it
 constexpr std::array<std::pair<std::string_view, unsigned>, 16> kDtypeBytes = {{{"BOOL", 1},
                                                                                 {"U8", 1},
@@ -102,26 +102,11 @@ class Reader {
     std::string text(bytes, ' ');
     read_bytes(text.data(), bytes);
     data_begin_ = raw.size() + bytes;
-    json header = parse(text);
+    if (const std::string problem = json_problem(text, kMaxDepth); !problem.empty())
+      fail(fmt::format("its header: {}", problem));
+    json header = json::parse(text, nullptr, false);
     if (!header.is_object()) fail("its header is no JSON object");
     return header;
-  }
-
-  /// As json::parse(), but a name that stands twice in one object, of which that would keep the last, is refused.
-  json parse(const std::string& text) const {
-    std::vector<std::set<std::string>> names;  // of the objects that are open
-    std::optional<std::string> twice;
-    const auto look = [&](int /*depth*/, json::parse_event_t event, json& value) {
-      if (event == json::parse_event_t::object_start) names.emplace_back();
-      if (event == json::parse_event_t::object_end) names.pop_back();
-      if (event == json::parse_event_t::key && !names.back().insert(value.get<std::string>()).second && !twice) {
-        twice = value.get<std::string>();
-      }
-      return true;
-    };
-    json value = json::parse(text, look, false);
-    if (twice && !value.is_discarded()) fail(fmt::format("its header has '{}' twice", *twice));
-    return value;
   }
 
   void check_metadata(const json& metadata) const {

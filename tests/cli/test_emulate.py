@@ -329,8 +329,8 @@ def test_a_kernel_that_is_not_there_is_answered_with_those_that_are(emulate, mon
 
 @pytest.mark.parametrize("arguments, texts", [
     ("[1, 2", ["args.json is no JSON", "line 1"]),
-    pytest.param("[" * 100_000 + "]" * 100_000, ["args.json has lists and objects more than 64 deep"], id="deep lists"),
-    pytest.param('[{"bytes":' * 50_000 + "1" + "}]" * 50_000, ["args.json has lists and objects more than 64 deep"], id="deep objects"),
+    pytest.param("[" * 100_000 + "]" * 100_000, ["args.json: lists and objects are more than 64 deep"], id="deep lists"),
+    pytest.param('[{"bytes":' * 50_000 + "1" + "}]" * 50_000, ["args.json: lists and objects are more than 64 deep"], id="deep objects"),
     ("[]", ["0 arguments, where the kernel takes 2", "arguments of places"]),
     ([{"bytes": 256}, {"i64": 1}], ["argument 1 has 8 bytes, where the kernel takes 4"]),
     ([7, 7], ["out is a pointer"]),

@@ -150,8 +150,9 @@ struct Wrong {
 
 TEST_CASE("An argument file that is wrong is refused with the place and the reason") {
   const Wrong wrong = GENERATE(
-      Wrong{"", "is no JSON"}, Wrong{"[1, 2", "line 1"}, Wrong{"[1e400]", "number overflow parsing '1e400'"},
-      Wrong{"5", "has to be a list"}, Wrong{R"({"arguments": [], "arguments": []})", "'arguments' twice"},
+      Wrong{"", "is no JSON"}, Wrong{"[1, 2", "line 1"}, Wrong{"[1e400]", "the number 1e400 is too large"},
+      Wrong{"[1e-400]", "the number 1e-400 is too small"}, Wrong{"5", "has to be a list"},
+      Wrong{R"({"arguments": [], "arguments": []})", R"(member "arguments" is there twice)"},
       Wrong{R"({"argumets": []})", "unknown key 'argumets', did you mean 'arguments'?"},
       Wrong{R"({"buffers": [], "arguments": []})", "\"buffers\" has to be an object"},
       Wrong{"[1]", "1 argument, where the kernel takes 4"}, Wrong{"{}", "0 arguments, where the kernel takes 4"},

@@ -118,7 +118,7 @@ TEST_CASE("A malformed file is refused with the reason") {
       Malformed{file_text(R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
                           R"("x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
                           "a"),
-                "'x' twice"},
+                "member \"x\" is there twice"},
       Malformed{file_text(R"({"__metadata__":{"format":1}})", ""), "__metadata__ is no map of strings"},
       Malformed{file_text(R"({"__metadata__":"pt"})", ""), "__metadata__ is no map of strings"});
   const TestFile file(bad.content);

@@ -1,8 +1,7 @@
 #include "tools/emulate/json_text.h"
 
 #include <algorithm>
-#include <optional>
-#include <set>
+#include <cstddef>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,36 +9,24 @@
 #include "environment/edit_distance.h"
 #include "kernels/common/error.h"
 #include "runtime/json_words.h"
+#include "tools/strict_json.h"
 
 namespace monojit::tools {
 namespace {
 
-/// Far more than arguments need: what looks at a value calls itself for what is in it, and the stack has an end.
-constexpr int kMaxDepth = 64;
+/// Far more than arguments need.
+constexpr std::size_t kMaxDepth = 64;
 
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view where) {
-  std::vector<std::set<std::string>> names;  // of the objects that are open
-  std::optional<std::string> twice;
-  const auto look = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > kMaxDepth) throw UserError(fmt::format("{} has lists and objects more than {} deep", where, kMaxDepth));
-    if (event == Json::parse_event_t::object_start) names.emplace_back();
-    if (event == Json::parse_event_t::object_end) names.pop_back();
-    if (event == Json::parse_event_t::key && !names.back().insert(value.get<std::string>()).second && !twice) {
-      twice = value.get<std::string>();
-    }
-    return true;
-  };
-  Json value;
+  if (const std::string problem = json_problem(text, kMaxDepth); !problem.empty())
+    throw UserError(fmt::format("{}: {}", where, problem));
   try {
-    value = Json::parse(text, look);
+    return Json::parse(text);
   } catch (const Json::exception& error) {
-    // A parse_error, or out_of_range for a number like 1e400.
     throw UserError(fmt::format("{} is no JSON: {}", where, runtime::json_words(error)));
   }
-  if (twice) throw UserError(fmt::format("{} has '{}' twice in one object", where, *twice));
-  return value;
 }
 
 std::string nearest_hint(std::string_view name, std::span<const std::string_view> candidates) {

@@ -11,8 +11,7 @@
 /// JSON that a user wrote: strict, with messages that say where.
 namespace monojit::tools {
 
-/// Throws UserError naming `where`, line and column for text that is no JSON, and for a name that stands twice in one
-/// object.
+/// Throws UserError naming `where`, line and column for text that is no JSON, and for what json_problem() tells of.
 Json parse_json(std::string_view text, std::string_view where);
 
 /// Throws UserError when `object` has a key that is none of `known`, naming it and the nearest.

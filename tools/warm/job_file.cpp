@@ -16,7 +16,7 @@
 
 #include "kernels/common/error.h"
 #include "runtime/json_words.h"
-#include "tools/warm/job_check.h"
+#include "tools/strict_json.h"
 
 namespace monojit::tools {
 namespace {
@@ -26,6 +26,8 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 2> kFileMembers = {"jobs", "arch"};
 constexpr std::array<std::string_view, 5> kJobMembers = {"key", "model", "family", "fields", "arch"};
 
+/// {"jobs": [{"fields": {"rows": [1]}}]} is 5 deep.
+constexpr std::size_t kMaxDepth = 16;
 /// Longer than any list of jobs; what is endless is found to be none.
 constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
 
@@ -34,7 +36,7 @@ constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
 }
 
 json parse(std::string_view text, const std::string& place) {
-  if (const std::string problem = problem_of_jobs(text); !problem.empty()) refuse(place, problem);
+  if (const std::string problem = json_problem(text, kMaxDepth); !problem.empty()) refuse(place, problem);
   return json::parse(text);
 }
 

@@ -1,6 +1,5 @@
-#include "tools/warm/job_check.h"
+#include "tools/strict_json.h"
 
-#include <cstddef>
 #include <set>
 #include <utility>
 #include <vector>
@@ -13,12 +12,10 @@ namespace {
 
 using nlohmann::json;
 
-/// {"jobs": [{"fields": {"rows": [1]}}]} is 5 deep.
-constexpr std::size_t kMaxDepth = 16;
-
 /// Hears of a JSON text part by part, so that nothing is built of what is refused. A method that returns false ends it.
-class JobCheck : public nlohmann::json_sax<json> {
+class StrictReader : public nlohmann::json_sax<json> {
  public:
+  explicit StrictReader(std::size_t max_depth) : max_depth_(max_depth) {}
   const std::string& problem() const { return problem_; }
 
   bool null() override { return true; }
@@ -53,8 +50,7 @@ class JobCheck : public nlohmann::json_sax<json> {
  private:
   bool open() {
     open_.emplace_back();
-    return open_.size() <= kMaxDepth ||
-           refuse(fmt::format("lists and objects are more than {} deep: no job is", kMaxDepth));
+    return open_.size() <= max_depth_ || refuse(fmt::format("lists and objects are more than {} deep", max_depth_));
   }
 
   bool close() {
@@ -67,16 +63,17 @@ class JobCheck : public nlohmann::json_sax<json> {
     return false;
   }
 
+  std::size_t max_depth_;
   std::vector<std::set<std::string, std::less<>>> open_;  ///< members so far of each object or list that is not closed
   std::string problem_;
 };
 
 }  // namespace
 
-std::string problem_of_jobs(std::string_view text) {
-  JobCheck check;
-  (void)json::sax_parse(text, &check);
-  return check.problem();
+std::string json_problem(std::string_view text, std::size_t max_depth) {
+  StrictReader reader(max_depth);
+  (void)json::sax_parse(text, &reader);
+  return reader.problem();
 }
 
 }  // namespace monojit::tools
