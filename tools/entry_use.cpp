@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,21 @@ void check_loadable(const kernels::Family& family, const runtime::KernelRecord& 
                     std::span<const std::byte> code_object) {
   runtime::check_image(code_object);
   (void)runtime::ArgumentLayout(family, record);
+}
+
+runtime::Obtained get_loadable(runtime::Jit& jit, const kernels::BuildKey& key, std::string_view arch) {
+  runtime::Obtained obtained = jit.get(key, arch);
+  for (;;) {
+    try {
+      check_loadable(key.family(), obtained.kernel->record, *obtained.kernel->code_object);
+      return obtained;
+    } catch (const runtime::CodeObjectError& error) {
+      auto anew = jit.renew(*obtained.kernel,
+                            fmt::format("the cached {} for {} is unusable ({})", key.text(), arch, error.what()));
+      if (!anew) throw;
+      obtained = *std::move(anew);
+    }
+  }
 }
 
 std::string use_problem(const cache::Entry& entry) {

@@ -187,7 +187,7 @@ def scrap(monojit, folder):
 
 
 @pytest.mark.parametrize("tier", ["folder", "archive", "web server"])
-@pytest.mark.parametrize("command", ["warm", "run"])
+@pytest.mark.parametrize("command", ["warm", "run", "dump"])
 def test_an_image_that_no_device_takes_below_the_users_folder_is_built_anew_once_into_it(monojit, command, tier, tmp_path):
     with ExitStack() as stack:
         place = str(scrap(monojit, tmp_path / "shipped"))
@@ -204,9 +204,12 @@ def test_an_image_that_no_device_takes_below_the_users_folder_is_built_anew_once
         if command == "warm":
             outcome = monojit("warm", SMALL, "--arch", "gfx950", "--json")
             assert outcome.json()["summary"]["built"] == 1 and outcome.json()["summary"]["strict_ready"] is True
-        else:
+        elif command == "run":
             outcome = monojit.run("--arch", "gfx950", key=SMALL)
             assert outcome.json()["cache"] == "built" and outcome.json()["verified"] is True
+        else:
+            outcome = monojit("dump", SMALL, "--arch", "gfx950", "--emit=isa", "--json")
+            assert outcome.json()["cache"] == "built"
         assert outcome.code == 0 and outcome.err.count("building it anew") == 1
         assert len([line for line in outcome.warnings if " are to be built" not in line]) == 1, outcome
         again = monojit.run("--strict", "--arch", "gfx950", key=SMALL)

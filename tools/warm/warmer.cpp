@@ -80,28 +80,12 @@ void Warmer::attempt(std::size_t job) {
   set(job, std::move(result));
 }
 
-/// A kernel of the cache that no device would load is built anew.
-runtime::Obtained Warmer::obtain(const WarmJob& job) {
-  runtime::Obtained obtained = jit_.get(job.key, job.arch);
-  for (;;) {
-    try {
-      check_loadable(job.key.family(), obtained.kernel->record, *obtained.kernel->code_object);
-      return obtained;
-    } catch (const runtime::CodeObjectError& error) {
-      auto anew = jit_.renew(*obtained.kernel, fmt::format("the cached {} for {} is unusable ({})", job.key.text(),
-                                                           job.arch, error.what()));
-      if (!anew) throw;
-      obtained = *std::move(anew);
-    }
-  }
-}
-
 /// False: another attempt may help.
 bool Warmer::try_once(std::size_t job, WarmResult& result) {
   ++result.attempts;
   const WarmJob& wanted = plan_.jobs[job];
   try {
-    result.obtained = obtain(wanted);
+    result.obtained = get_loadable(jit_, wanted.key, wanted.arch);
     const bool built = result.obtained.source == cache::Source::kBuilt;
     result.state = built ? WarmState::kBuilt : WarmState::kHit;
     if (!built || result.obtained.stored) return true;

@@ -70,7 +70,6 @@ class Warmer {
   void work();
   void attempt(std::size_t job);
   bool try_once(std::size_t job, WarmResult& result);
-  runtime::Obtained obtain(const WarmJob& job);
   void set(std::size_t job, WarmResult result);
 
   const WarmPlan& plan_;
