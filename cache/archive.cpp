@@ -25,6 +25,10 @@ constexpr std::size_t kHeaderBytes = kMagic.size() + sizeof(std::uint32_t);
 constexpr std::size_t kFooterBytes = 3 * sizeof(std::uint64_t) + sizeof(Digest);
 /// Of a manifest: half a million kernels have less.
 constexpr std::uint64_t kMaxManifestBytes = std::uint64_t{1} << 28;
+/// Of a block: it holds an entry's checksum, which nothing compresses.
+constexpr std::uint64_t kMinBlockBytes = sizeof(Digest);
+/// Of a manifest's item: an entry's key is within its file's head.
+constexpr std::uint64_t kMaxItemBytes = kHeadBytes;
 constexpr int kLevel = 12;
 
 using Bytes = std::vector<std::byte>;
@@ -101,10 +105,14 @@ Digest checksum(std::span<const std::byte> frame, const Footer& footer) {
   return digest_of(writer.bytes());
 }
 
+/// How many blocks a file has room for in front of its manifest.
+std::uint64_t most_items(std::uint64_t end) { return (end - kHeaderBytes) / kMinBlockBytes; }
+
 /// The items of a manifest, or none when it is malformed. `end`: where the blocks end.
 std::optional<std::vector<ArchiveItem>> parse_items(std::span<const std::byte> manifest, std::uint64_t end) {
   ByteReader reader(manifest);
   const std::uint64_t count = reader.u64();
+  if (count > most_items(end)) return {};
   std::vector<ArchiveItem> items;
   for (std::uint64_t i = 0; i < count && !reader.failed(); ++i) {
     ArchiveItem item;
@@ -115,11 +123,24 @@ std::optional<std::vector<ArchiveItem>> parse_items(std::span<const std::byte> m
     if (item.offset > end || item.stored_bytes > end - item.offset || item.entry_bytes > kMaxEntryBytes) return {};
     if (!fits(item.stored_bytes, item.entry_bytes)) return {};
     item.digest = item.key.digest();
+    if (!items.empty() && !(items.back().digest < item.digest)) return {};
     items.push_back(std::move(item));
   }
   if (reader.failed() || reader.remaining() != 0) return {};
-  if (!std::ranges::is_sorted(items, {}, &ArchiveItem::digest)) return {};
   return items;
+}
+
+std::variant<std::vector<ArchiveItem>, std::string> items_of(std::span<const std::byte> frame, const Footer& footer) {
+  constexpr const char* kMalformed = "is malformed: its manifest does not add up";
+  if (footer.size > sizeof(std::uint64_t) + most_items(footer.offset) * kMaxItemBytes) return kMalformed;
+  const BytesOrProblem manifest = unpacked(frame, footer.size);
+  if (const auto* problem = std::get_if<std::string>(&manifest)) return *problem;
+  try {
+    if (auto items = parse_items(std::get<Bytes>(manifest), footer.offset)) return *std::move(items);
+  } catch (const std::bad_alloc&) {
+    return fmt::format("has a manifest of {} bytes, more than there is memory for", footer.size);
+  }
+  return kMalformed;
 }
 
 std::variant<std::vector<ArchiveItem>, std::string> read_manifest(int descriptor, std::uint64_t file_bytes) {
@@ -136,18 +157,14 @@ std::variant<std::vector<ArchiveItem>, std::string> read_manifest(int descriptor
   if (const auto* problem = std::get_if<std::string>(&tail)) return *problem;
   ByteReader reader(std::get<Bytes>(tail));
   const Footer footer{.offset = reader.u64(), .stored = reader.u64(), .size = reader.u64()};
-  if (footer.offset > end || footer.stored != end - footer.offset || footer.size > kMaxManifestBytes ||
-      !fits(footer.stored, footer.size))
+  if (footer.offset < kHeaderBytes || footer.offset > end || footer.stored != end - footer.offset ||
+      footer.size > kMaxManifestBytes || !fits(footer.stored, footer.size))
     return "is truncated or damaged: its end is not where it should be";
   const BytesOrProblem frame = read_at(descriptor, footer.offset, footer.stored);
   if (const auto* problem = std::get_if<std::string>(&frame)) return *problem;
   if (!std::ranges::equal(checksum(std::get<Bytes>(frame), footer), reader.raw(sizeof(Digest))))
     return "is damaged: the checksum of its manifest does not match";
-  const BytesOrProblem manifest = unpacked(std::get<Bytes>(frame), footer.size);
-  if (const auto* problem = std::get_if<std::string>(&manifest)) return *problem;
-  auto items = parse_items(std::get<Bytes>(manifest), footer.offset);
-  if (!items) return "is malformed: its manifest does not add up";
-  return *std::move(items);
+  return items_of(std::get<Bytes>(frame), footer);
 }
 
 }  // namespace

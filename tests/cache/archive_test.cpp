@@ -3,10 +3,12 @@
 #include "cache/archive.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <zstd.h>
 
 #include "cache/bytes.h"
 #include "cache/cache.h"
@@ -128,6 +130,67 @@ TEST_CASE("an archive whose manifest claims more bytes than one can have is dama
   }
   write_hollow(scratch / "hollow", 100, 100);
   CHECK_THAT(problem_of(scratch / "hollow"), ContainsSubstring("checksum"));
+}
+
+/// An archive without blocks' sense: as many zeros where they would be, then the frame of `manifest`, sealed.
+void write_sealed(const std::filesystem::path& file, std::size_t block_bytes, std::span<const std::byte> manifest) {
+  constexpr std::size_t kHeaderBytes = 12;
+  std::vector<std::byte> frame(ZSTD_compressBound(manifest.size()));
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), manifest.data(), manifest.size(), 1));
+  const auto header = encode_archive({});
+  ByteWriter numbers;
+  numbers.u64(kHeaderBytes + block_bytes);
+  numbers.u64(frame.size());
+  numbers.u64(manifest.size());
+  ByteWriter sealed;
+  ByteWriter archive;
+  for (ByteWriter* const each : {&sealed, &archive}) {
+    each->raw(std::span(header).first(kHeaderBytes));
+    if (each == &archive) each->raw(std::vector<std::byte>(block_bytes));
+    each->raw(frame);
+    each->raw(numbers.bytes());
+  }
+  archive.raw(digest_of(sealed.bytes()));
+  testing::write_bytes(file, archive.bytes());
+}
+
+/// The items of one key, `count` times, each of a block of no bytes.
+std::vector<std::byte> repeated_item(std::uint64_t claimed, int count) {
+  ByteWriter manifest;
+  manifest.u64(claimed);
+  for (int i = 0; i < count; ++i) {
+    write_key(manifest, example_key(1));
+    for (int number = 0; number < 3; ++number) manifest.u64(0);
+  }
+  return manifest.take();
+}
+
+TEST_CASE("a manifest with more than its archive has room for is refused before any of it is taken apart") {
+  constexpr std::size_t kBlockBytes = 4096;
+  constexpr std::size_t kManifestBytes = std::size_t{1} << 28;
+  constexpr std::uint64_t kItemsOfNothing = (kManifestBytes - 8) / 80;
+  const ScratchFolder scratch;
+  std::vector<std::byte> manifest(kManifestBytes);
+  ByteWriter count;
+  count.u64(kItemsOfNothing);
+  std::ranges::copy(count.bytes(), manifest.begin());
+  for (const std::size_t block_bytes : {std::size_t{0}, kBlockBytes}) {
+    write_sealed(scratch / "pack", block_bytes, manifest);
+    const auto begin = std::chrono::steady_clock::now();
+    CHECK_THAT(problem_of(scratch / "pack"), ContainsSubstring("does not add up"));
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+  }
+}
+
+TEST_CASE("a manifest that counts more items than there is room for blocks, or has one twice, is malformed") {
+  constexpr std::size_t kRoomForTwo = 2 * sizeof(Digest);
+  const ScratchFolder scratch;
+  write_sealed(scratch / "pack", kRoomForTwo, repeated_item(1, 1));
+  CHECK(problem_of(scratch / "pack").empty());
+  write_sealed(scratch / "pack", kRoomForTwo, repeated_item(2, 2));
+  CHECK_THAT(problem_of(scratch / "pack"), ContainsSubstring("does not add up"));
+  write_sealed(scratch / "pack", sizeof(Digest) - 1, repeated_item(1, 1));
+  CHECK_THAT(problem_of(scratch / "pack"), ContainsSubstring("does not add up"));
 }
 
 }  // namespace
