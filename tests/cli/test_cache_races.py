@@ -98,3 +98,19 @@ def test_a_reader_gets_its_kernels_while_entries_are_evicted_or_the_folder_is_de
             assert outcome.json()["cache"] in ("built", "disk")
     assert monojit.get().code == 0
     assert monojit("cache", "verify").code == 0
+
+
+def test_a_warm_whose_kernels_another_command_removes_does_not_blame_the_limit(monojit):
+    """The first kernel is removed while the second one is built."""
+    warming = monojit.start("warm", SMALL, KEY, "--arch", "gfx950", "--jobs", "1")
+    wait_until(lambda: list(monojit.cache.glob("entries/*/*.mono")), "the first entry")
+    (worker,) = wait_until(lambda: workers_of(warming), "a build")
+    os.kill(worker, signal.SIGSTOP)
+    try:
+        assert monojit("cache", "clear").code == 0
+    finally:
+        os.kill(worker, signal.SIGCONT)
+    outcome = monojit.finish(warming)
+    assert outcome.code == 1
+    assert "1 of the 2 kernels were removed meanwhile" in outcome.err
+    assert "MONOJIT_CACHE_MAX_SIZE" not in outcome.err

@@ -153,6 +153,12 @@ def test_a_terminal_gets_a_bar_and_no_line_a_kernel(monojit):
     assert out.splitlines() == [out.strip()] and out.startswith("built 3, hit 0, failed 0")
 
 
+@pytest.mark.parametrize("seconds", ["nan", "-nan", "inf", "0", "-1", "86401", "1e400", "", "ten"])
+def test_a_time_that_no_build_can_be_given_is_refused(monojit, seconds):
+    assert refused(warm(monojit, ROW_NORM, f"--timeout={seconds}"), "--timeout")
+    assert entry_files(monojit.cache) == []
+
+
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples" / "warm"
 
 

@@ -41,6 +41,7 @@ struct Options {
 };
 
 constexpr std::uint64_t kMebi = std::uint64_t{1} << 20;
+constexpr double kLeastSeconds = 0.1;
 constexpr double kMostSeconds = 86'400;
 
 std::atomic<bool> interrupted = false;
@@ -70,6 +71,16 @@ class Interruptible {
 int processors() {
   cpu_set_t allowed;
   return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? std::max(CPU_COUNT(&allowed), 1) : 1;
+}
+
+/// As CLI::Range, which lets "nan" pass.
+CLI::Validator seconds_between(double least, double most) {
+  return {[least, most](const std::string& text) {
+            double value = 0;
+            const bool fine = CLI::detail::lexical_cast(text, value) && value >= least && value <= most;
+            return fine ? std::string() : fmt::format("'{}' is no number of seconds from {} to {}", text, least, most);
+          },
+          ""};
 }
 
 WarmPlan plan_of(const Options& options) {
@@ -139,9 +150,8 @@ struct Outcome {
   std::vector<StrictProblem> strict_problems;
 };
 
-/// Takes the problems of jobs off whose entries were stored by this command and are gone: the folder's limit removed
-/// them. Gives how many.
-std::size_t take_evicted(const WarmPlan& plan, Warmer& warmer, std::vector<StrictProblem>& problems) {
+/// Takes the problems of jobs off whose entries were there during this command and are gone. Gives how many.
+std::size_t take_removed(const WarmPlan& plan, Warmer& warmer, std::vector<StrictProblem>& problems) {
   return std::erase_if(problems, [&](const StrictProblem& problem) {
     const WarmJob& job = plan.jobs[problem.job];
     const runtime::Obtained& obtained = warmer.results()[problem.job].obtained;
@@ -152,15 +162,36 @@ std::size_t take_evicted(const WarmPlan& plan, Warmer& warmer, std::vector<Stric
   });
 }
 
+/// Of the entry files that the jobs have in the folder, or had.
+std::uint64_t wanted_bytes(const WarmPlan& plan, Warmer& warmer) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+    const auto& kernel = warmer.results()[i].obtained.kernel;
+    if (kernel == nullptr) continue;
+    const cache::Key key = warmer.jit().cache_key(plan.jobs[i].key, plan.jobs[i].arch);
+    bytes += cache::encode({key, runtime::to_json_text(kernel->record), *kernel->code_object}).size();
+  }
+  return bytes;
+}
+
+/// Why `removed` of the jobs' kernels are gone.
+std::string removal_text(const WarmPlan& plan, Warmer& warmer, std::size_t removed, std::uint64_t max_bytes) {
+  if (max_bytes != 0 && wanted_bytes(plan, warmer) > max_bytes) {
+    return fmt::format(
+        "{} of the {} kernels were removed again: together they are more than the {} bytes that {} allows "
+        "the cache (set it higher, or to 0 for no limit)",
+        removed, plan.jobs.size(), max_bytes, environment::name(environment::Id::kCacheMaxSize));
+  }
+  return fmt::format(
+      "{} of the {} kernels were removed meanwhile by another process: the same command builds them again", removed,
+      plan.jobs.size());
+}
+
 /// Says why strict mode would not serve every job.
 void say_strict_problems(const WarmPlan& plan, Warmer& warmer, const Outcome& outcome, std::uint64_t max_bytes) {
   std::vector<StrictProblem> problems = outcome.strict_problems;
-  if (const std::size_t evicted = max_bytes == 0 ? 0 : take_evicted(plan, warmer, problems); evicted > 0) {
-    say(
-        fmt::format("{} of the {} kernels were removed again: together they are more than the {} bytes that {} allows "
-                    "the cache (set it higher, or to 0 for no limit)",
-                    evicted, plan.jobs.size(), max_bytes, environment::name(environment::Id::kCacheMaxSize)));
-  }
+  if (const std::size_t removed = take_removed(plan, warmer, problems); removed > 0)
+    say(removal_text(plan, warmer, removed, max_bytes));
   for (const StrictProblem& problem : problems) say("strict mode would not serve a job: " + problem.text);
 }
 
@@ -290,7 +321,7 @@ void add_warm(CLI::App& app) {
   command.add_option("-j,--jobs", options->jobs, "builds at the same time, a process each (default: the processors)")
       ->check(CLI::Range(1, 1024));
   command.add_option("--timeout", options->timeout_s, "seconds that one build may take")
-      ->check(CLI::Range(0.1, kMostSeconds))
+      ->check(seconds_between(kLeastSeconds, kMostSeconds))
       ->capture_default_str();
   command.add_option("--retries", options->retries, "times that a build whose process ended is tried again")
       ->check(CLI::Range(0, 100))
