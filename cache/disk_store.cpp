@@ -63,14 +63,7 @@ std::shared_ptr<const Entry> DiskStore::lookup(const Key& key) const {
   return std::make_shared<const Entry>(std::get<Entry>(std::move(decoded)));
 }
 
-bool DiskStore::contains(const Key& key) const {
-  const Descriptor file = open_file(file_of(key.digest()), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-  struct stat status{};
-  if (!file.valid() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-  const std::vector<std::byte> wanted = entry_head(key, static_cast<std::uint64_t>(status.st_size));
-  std::vector<std::byte> head(wanted.size());
-  return ::pread(file.get(), head.data(), head.size(), 0) == static_cast<ssize_t>(head.size()) && head == wanted;
-}
+bool DiskStore::contains(const Key& key) const { return begins_as_entry(file_of(key.digest()), key); }
 
 bool DiskStore::store(const Entry& entry) { return store(entry.key.digest(), encode(entry)); }
 

@@ -193,6 +193,15 @@ Trimmed trim_entries(const std::filesystem::path& folder, Inventory inventory, c
   return trimmed;
 }
 
+bool begins_as_entry(const std::filesystem::path& file, const Key& key) {
+  const Descriptor opened = open_file(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  struct stat status{};
+  if (!opened.valid() || ::fstat(opened.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const std::vector<std::byte> wanted = entry_head(key, static_cast<std::uint64_t>(status.st_size));
+  std::vector<std::byte> head(wanted.size());
+  return ::pread(opened.get(), head.data(), head.size(), 0) == static_cast<ssize_t>(head.size()) && head == wanted;
+}
+
 int remove_entry(const std::filesystem::path& file) {
   if (::unlink(file.c_str()) == 0) return 0;
   const int failed = errno;

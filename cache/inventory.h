@@ -100,6 +100,9 @@ enum class TrimTo : std::uint8_t {
 Trimmed trim_entries(const std::filesystem::path& folder, Inventory inventory, const Limits& limits, TrimTo to,
                      std::int64_t now);
 
+/// Whether `file` is a regular one of the right size for `key` that begins with its key. Says nothing of the rest.
+bool begins_as_entry(const std::filesystem::path& file, const Key& key);
+
 /// Removes what stands in an entry's place: a file, or a folder with all that is in it. 0 or an errno value.
 int remove_entry(const std::filesystem::path& file);
 

@@ -11,6 +11,7 @@
 #include "cache/file.h"
 #include "cache/inventory.h"
 #include "cache/other_versions.h"
+#include "cache/strays.h"
 
 namespace monojit::cache {
 
@@ -57,7 +58,7 @@ bool ReadOnlyTier::contains(const Key& key) {
   return std::ranges::any_of(places_, [&](const auto& named) {
     const auto* folder = std::get_if<std::filesystem::path>(&named.second);
     if (folder == nullptr) return std::get<std::shared_ptr<const Archive>>(named.second)->find(digest) != nullptr;
-    return ::access((*folder / kEntriesFolder / entry_name(digest)).c_str(), R_OK) == 0;
+    return begins_as_entry(*folder / kEntriesFolder / entry_name(digest), key);
   });
 }
 
@@ -74,12 +75,30 @@ void ReadOnlyTier::warn_of(std::string_view entry, std::string_view why) const {
   warnings_.once(text, text);
 }
 
+/// One line a folder, however many keys are asked for.
+void ReadOnlyTier::warn_of_unreadable(const std::filesystem::path& folder, const std::filesystem::path& file,
+                                      int error) const {
+  std::filesystem::path culprit = file;
+  for (const auto& part : {file.parent_path(), folder / kEntriesFolder, folder}) {
+    if (is_in_folders_place(part) || ::access(part.c_str(), X_OK) != 0) culprit = part;
+  }
+  warnings_.once(
+      fmt::format("read-only {} {}", folder.native(), error),
+      fmt::format("read-only cache {} can't be used: {} {}", printable(folder.native()), printable(culprit.native()),
+                  error == ENOTDIR ? "is no folder"
+                                   : fmt::format("can't be read ({}; may this user read it?)", error_text(error))));
+}
+
 std::shared_ptr<const Entry> ReadOnlyTier::look_in(const std::filesystem::path& folder, const Key& key) const {
   const auto file = folder / kEntriesFolder / entry_name(key.digest());
   const FileBytes read = read_file(file, kMaxEntryBytes);
   if (read.error == 0) return decoded(key, printable(file.native()), read.bytes);
   if (read.error == ENOENT) return nullptr;
-  warn_of(printable(file.native()), read.problem());
+  if (read.refusal.empty()) {
+    warn_of_unreadable(folder, file, read.error);
+  } else {
+    warn_of(printable(file.native()), read.refusal);
+  }
   return nullptr;
 }
 

@@ -23,7 +23,7 @@ class ReadOnlyTier {
 
   /// From the first that has it, read and verified; or nullptr.
   std::shared_ptr<const Entry> lookup(const Key& key);
-  /// Whether one of them has a file or block of this name.
+  /// Whether one of them has a file that begins as the key's entry (begins_as_entry), or a block of this key.
   bool contains(const Key& key);
 
   /// What differs in keys of the same text and target, as "generator 12ab…, llvm-22.1.8/comgr-3.0"; sorted.
@@ -35,6 +35,7 @@ class ReadOnlyTier {
 
   void open_once();
   void warn_of(std::string_view entry, std::string_view why) const;
+  void warn_of_unreadable(const std::filesystem::path& folder, const std::filesystem::path& file, int error) const;
   std::shared_ptr<const Entry> decoded(const Key& key, const std::string& name, std::span<const std::byte> bytes) const;
   std::shared_ptr<const Entry> look_in(const std::filesystem::path& folder, const Key& key) const;
   std::shared_ptr<const Entry> look_in(const Archive& archive, const std::string& name, const Key& key) const;

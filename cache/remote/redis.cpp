@@ -3,6 +3,7 @@
 #ifdef MONOJIT_HAS_HIREDIS
 
 #include <algorithm>
+#include <cerrno>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -92,7 +93,10 @@ class Redis : public RemoteProtocol {
   }
 
   void check() const {
-    if (context_->err != 0) throw RemoteFailure(printable(context_->errstr));
+    if (context_->err == 0) return;
+    const bool too_late = context_->err == REDIS_ERR_TIMEOUT ||
+                          (context_->err == REDIS_ERR_IO && (errno == EAGAIN || errno == ETIMEDOUT));
+    throw RemoteFailure(too_late ? "no answer in time" : printable(context_->errstr));
   }
 
   /// hiredis' own time limit is for one read; here many reads of a slow answer share one.

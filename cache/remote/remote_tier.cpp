@@ -1,6 +1,7 @@
 #include "cache/remote/remote_tier.h"
 
 #include <atomic>
+#include <condition_variable>
 #include <csignal>
 #include <future>
 #include <optional>
@@ -20,13 +21,59 @@ using Clock = RemoteProtocol::Clock;
 
 struct RemoteTier::State {
   std::unique_ptr<RemoteProtocol> protocol;
-  std::timed_mutex mutex;  ///< one exchange at a time
-  std::atomic<Clock::rep> rests_until = Clock::time_point::min().time_since_epoch().count();
   std::atomic<bool> takes_stores = true;
+  Clock::duration limit;       ///< of one exchange
   Clock::time_point deadline;  ///< of the exchange that runs
+  Clock::duration slow{};      ///< what slow answers took since the last rest
 
-  bool rests() const { return Clock::now().time_since_epoch().count() < rests_until; }
+  bool rests() const { return Clock::now().time_since_epoch().count() < rests_until_; }
+  void rest();
+  bool take_turn();
+  void end_turn();
+  bool is_too_slow(Clock::duration took);
+
+  /// The caller waits no longer for an exchange than this.
+  Clock::time_point overdue() const { return deadline + limit / 4; }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool busy_ = false;  ///< one exchange at a time
+  std::atomic<Clock::rep> rests_until_ = Clock::time_point::min().time_since_epoch().count();
 };
+
+void RemoteTier::State::rest() {
+  const std::lock_guard lock(mutex_);
+  rests_until_ = (Clock::now() + kRest).time_since_epoch().count();
+  changed_.notify_all();
+}
+
+/// Waits while other exchanges run, which the limit of this one does not count. False: the remote is left alone.
+bool RemoteTier::State::take_turn() {
+  std::unique_lock lock(mutex_);
+  while (busy_ && !rests()) {
+    if (Clock::now() >= overdue()) throw RemoteFailure("no answer in time");
+    changed_.wait_until(lock, overdue());
+  }
+  if (rests()) return false;
+  busy_ = true;
+  deadline = Clock::now() + limit;
+  return true;
+}
+
+void RemoteTier::State::end_turn() {
+  const std::lock_guard lock(mutex_);
+  busy_ = false;
+  changed_.notify_all();
+}
+
+/// Counts an answer that brought no entry. True: with it, slow ones have cost enough.
+bool RemoteTier::State::is_too_slow(Clock::duration took) {
+  if (took > limit / kSlowPart) slow += took;
+  if (slow <= kSlowLimits * limit) return false;
+  slow = {};
+  return true;
+}
 
 namespace {
 
@@ -35,6 +82,30 @@ void block_signals() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+constexpr const char* kTooSlow = "too much time goes into slow answers";
+
+/// One exchange in its turn, which ends with it. When the remote is to be left alone, it is before another one begins.
+/// True: slow answers have cost enough.
+bool exchange(RemoteTier::State& state, const std::function<bool(RemoteTier::State&)>& work) {
+  const auto start = Clock::now();
+  const auto end = [&](bool rest) {
+    if (rest) state.rest();
+    state.end_turn();
+    return rest;
+  };
+  bool brought_entry = false;
+  try {
+    brought_entry = work(state);
+  } catch (const RemoteRefusal&) {
+    if (end(state.is_too_slow(Clock::now() - start))) throw RemoteFailure(kTooSlow);
+    throw;
+  } catch (...) {
+    end(true);
+    throw;
+  }
+  return end(!brought_entry && state.is_too_slow(Clock::now() - start));
 }
 
 }  // namespace
@@ -55,39 +126,45 @@ RemoteTier::RemoteTier(const std::string& url, const Warnings& warnings) : warni
   }
   state_ = std::make_shared<State>();
   state_->protocol = std::move(protocol);
+  state_->limit = url_.timeout;
 }
 
 RemoteTier::~RemoteTier() = default;
 
-bool RemoteTier::run(std::function<void(State&)> work) {
-  if (state_ == nullptr || state_->rests()) return false;
-  const auto deadline = Clock::now() + url_.timeout;
-  auto task = std::packaged_task<void()>([state = state_, deadline, work = std::move(work)] {
-    block_signals();
-    const std::unique_lock lock(state->mutex, deadline);
-    if (!lock.owns_lock()) throw RemoteFailure("no answer in time");
-    if (state->rests()) throw RemoteFailure("");
-    state->deadline = deadline;
-    work(*state);
-  });
-  auto outcome = task.get_future();
+bool RemoteTier::run(std::function<bool(State&)> work) {
+  if (state_ == nullptr) return false;
   try {
-    std::thread(std::move(task)).detach();
-    if (outcome.wait_until(deadline + url_.timeout / 4) != std::future_status::ready)
-      throw RemoteFailure("no answer in time");
-    outcome.get();
+    if (!state_->take_turn()) return false;
+    const auto overdue = state_->overdue();
+    auto task = std::packaged_task<bool()>([state = state_, work = std::move(work)] {
+      block_signals();
+      return exchange(*state, work);
+    });
+    auto outcome = task.get_future();
+    start(std::move(task));
+    if (outcome.wait_until(overdue) != std::future_status::ready) throw RemoteFailure("no answer in time");
+    if (outcome.get()) warn_left_alone(kTooSlow);
     return true;
   } catch (const RemoteRefusal& refusal) {
     warn_refused(refusal.what());
   } catch (const std::exception& error) {  // no thread to be had, too
-    give_up(error.what());
+    state_->rest();
+    warn_left_alone(error.what());
   }
   return false;
 }
 
-void RemoteTier::give_up(const std::string& why) {
-  state_->rests_until = (Clock::now() + kRest).time_since_epoch().count();
-  if (why.empty()) return;  // another exchange gave up, and said so
+/// Begins the exchange whose turn it is.
+void RemoteTier::start(std::packaged_task<bool()> task) {
+  try {
+    std::thread(std::move(task)).detach();
+  } catch (...) {
+    state_->end_turn();
+    throw;
+  }
+}
+
+void RemoteTier::warn_left_alone(const std::string& why) {
   warnings_.once(
       "remote " + url_.shown(),
       fmt::format("remote cache {} fails ({}): it is left alone for {} s at a time", url_.shown(), why, kRest.count()));
@@ -100,23 +177,43 @@ void RemoteTier::warn_refused(const std::string& why) {
 std::shared_ptr<const Entry> RemoteTier::lookup(const Key& key) {
   const Digest digest = key.digest();
   const auto answer = std::make_shared<std::optional<std::vector<std::byte>>>();
-  const bool answered =
-      run([answer, name = entry_name(digest)](State& state) { *answer = state.protocol->get(name, state.deadline); });
-  if (!answered || !*answer) return nullptr;
+  const bool answered = run([answer, name = entry_name(digest)](State& state) {
+    *answer = state.protocol->get(name, state.deadline);
+    return answer->has_value();
+  });
+  if (!answered) return nullptr;
+  if (!*answer) {
+    junk_in_a_row_ = 0;
+    return nullptr;
+  }
   DecodedEntry decoded = decode_for(key, **answer);
-  if (auto* entry = std::get_if<Entry>(&decoded)) return std::make_shared<const Entry>(std::move(*entry));
-  const std::string text = fmt::format("cache entry {} of {} {}: it is not used", entry_name(digest), url_.shown(),
-                                       std::get<EntryError>(decoded).text);
-  warnings_.once(text, text);
+  if (auto* entry = std::get_if<Entry>(&decoded)) {
+    junk_in_a_row_ = 0;
+    return std::make_shared<const Entry>(std::move(*entry));
+  }
+  reject(digest, std::get<EntryError>(decoded).text);
+  return nullptr;
+}
+
+/// One line, however many of its answers are no entries: a page to log in on, say, is the answer to everything.
+void RemoteTier::reject(const Digest& digest, const std::string& why) {
+  warnings_.once("remote junk " + url_.shown(),
+                 fmt::format("cache entry {} of {} {}: it is not used (a remote that gives {} such in a row is left "
+                             "alone for {} s)",
+                             entry_name(digest), url_.shown(), why, kMostJunk, kRest.count()));
+  if (++junk_in_a_row_ >= kMostJunk) {
+    junk_in_a_row_ = 0;
+    state_->rest();
+  }
   const std::lock_guard lock(damaged_mutex_);
   damaged_.insert(digest);
-  return nullptr;
 }
 
 bool RemoteTier::contains(const Key& key) {
   const auto answer = std::make_shared<bool>(false);
   const bool answered = run([answer, name = entry_name(key.digest())](State& state) {
     *answer = state.protocol->contains(name, state.deadline);
+    return false;
   });
   return answered && *answer;
 }
@@ -134,13 +231,14 @@ void RemoteTier::store(const Digest& digest, std::span<const std::byte> bytes, b
     replace = damaged_.erase(digest) != 0 || replace;
   }
   run([replace, name = entry_name(digest), copy = std::vector<std::byte>(bytes.begin(), bytes.end())](State& state) {
-    if (!replace && state.protocol->contains(name, state.deadline)) return;
+    if (!replace && state.protocol->contains(name, state.deadline)) return false;
     try {
       state.protocol->put(name, copy, state.deadline);
     } catch (const RemoteRefusal&) {
       state.takes_stores = false;
       throw;
     }
+    return false;
   });
 }
 

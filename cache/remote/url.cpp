@@ -99,9 +99,12 @@ std::variant<RemoteUrl, std::string> parse_remote_url(std::string_view text) {
     return "it wants redis://host[:port][/db] or http://host[:port][/path]";
   }
   const std::string_view before_options = take_until(text, '?');
+  const std::size_t slash = std::min(before_options.find('/'), before_options.size());
+  // What looks like a path or an option may be the rest of a password: nothing of it is repeated.
+  if (before_options.find('@', slash) != std::string_view::npos || text.find('@') != std::string_view::npos)
+    return "it has an @ behind a / or ? (its user and password may hold neither)";
   if (const auto wrong = read_options(text, url))
     return fmt::format("{} is no option of it (readonly, timeout_ms=1 to {})", printable(*wrong), kMaxTimeoutMs);
-  const std::size_t slash = std::min(before_options.find('/'), before_options.size());
   std::string_view place = before_options.substr(0, slash);
   url.path = before_options.substr(slash);
   if (const std::size_t at = place.rfind('@'); at != std::string_view::npos) {

@@ -43,6 +43,10 @@ TEST_CASE("a URL's password is used, not shown") {
   CHECK(url.host == "cache");
   CHECK(url.shown() == "redis://cache:6379/0");
   CHECK(problem_of("redis://:secret@:99").find("secret") == std::string::npos);
+  for (const char* text : {"redis://:pa?ss@h", "redis://:pa?ss&x@h", "http://user:12/ss@h", "http://user:12?ss@h/p"}) {
+    CAPTURE(text);
+    CHECK(problem_of(text) == "it has an @ behind a / or ? (its user and password may hold neither)");
+  }
 }
 
 TEST_CASE("a URL that means nothing is refused") {

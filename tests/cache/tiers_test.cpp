@@ -50,6 +50,19 @@ TEST_CASE("a key is looked up in the user's folder, then in each read-only place
   CHECK(shipped.log.lines().empty());
 }
 
+TEST_CASE("a read-only folder has a key whose file is of its size and begins with it") {
+  Shipped shipped;
+  std::filesystem::remove(shipped.scratch / "pack");
+  const Cache cache(shipped.options());
+  const Warnings warnings(nullptr);
+  const auto file = DiskStore(shipped.scratch / "image", warnings).file_of(example_key(1).digest());
+  CHECK(cache.contains(example_key(1)));
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+  CHECK_FALSE(cache.contains(example_key(1)));
+  std::filesystem::resize_file(file, 0);
+  CHECK_FALSE(cache.contains(example_key(1)));
+}
+
 TEST_CASE("read-only hits are counted") {
   Shipped shipped;
   std::filesystem::create_directories(shipped.scratch / "user");

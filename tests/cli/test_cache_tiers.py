@@ -5,13 +5,15 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
-from conftest import KEY, SMALL, entry_files
+from conftest import KEY, SMALL, TIMEOUT_S, entry_files
 
 VALKEY = shutil.which("valkey-server")
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/sbin")
@@ -469,3 +471,84 @@ def test_a_redis_servers_list_of_a_billion_elements_is_refused_at_once(monojit):
 
 def test_an_address_of_ipv6_is_shown_as_it_is_written(monojit):
     assert "http://[::1]:1 fails" in monojit.get(MONOJIT_CACHE_REMOTE="http://[::1]:1").err
+
+
+class Page(PlainServer):
+    """Answers everything with one page."""
+
+    status = 200
+    pause_s = 0
+
+    def answer_all(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.kept[len(self.server.kept)] = self.command
+        time.sleep(self.pause_s)
+        self.answer(self.status, b"<!DOCTYPE html><title>Log in</title>")
+
+    do_GET = do_HEAD = do_PUT = answer_all
+
+
+@pytest.mark.parametrize("status", [200, 206])
+def test_a_remote_that_answers_with_pages_costs_one_line_and_is_left_alone(monojit, status):
+    with serving(type("Server", (Page,), {"status": status})) as (server, url):
+        outcome = monojit("warm", "example.row_norm{rows=1..5,hidden=512}", "--arch", "gfx950", "--jobs", "1", MONOJIT_CACHE_REMOTE=url)
+    assert outcome.code == 0
+    (line,) = outcome.warnings
+    assert url in line and "wrong first bytes" in line and "left alone for 60 s" in line
+    assert [command for command in server.kept.values() if command != "HEAD"] == ["GET", "PUT", "GET"]
+
+
+def test_a_remote_whose_slow_answers_take_too_much_together_is_left_alone(monojit):
+    """Each of them is in time, also when two jobs wait for the same connection."""
+    with serving(type("Server", (Page,), {"status": 404, "pause_s": 0.9})) as (server, url):
+        outcome = monojit("warm", "example.row_norm{rows=1..6,hidden=512}", "--arch", "gfx950", "--jobs", "2",
+                          MONOJIT_CACHE_REMOTE=url + "?timeout_ms=1500")
+    assert outcome.code == 0
+    (line,) = [line for line in outcome.warnings if "remote" in line]
+    assert f"{url} fails (too much time goes into slow answers): it is left alone for 60 s" in line
+    assert len(server.kept) in (5, 6), "4.5 s are three times the limit"
+
+
+def test_a_redis_server_that_never_answers_is_said_to_be_late(monojit):
+    with answering(lambda connection: (connection.recv(1 << 16), connection.recv(1 << 16))) as url:
+        outcome = monojit.get(MONOJIT_CACHE_REMOTE=url + "?timeout_ms=500")
+    assert outcome.json()["cache"] == "built"
+    (line,) = outcome.warnings
+    assert "fails (no answer in time)" in line
+
+
+@pytest.mark.parametrize("url", ["redis://:pa?ss@h", "http://user:12/ss@127.0.0.1"])
+def test_no_part_of_a_password_is_shown(monojit, url):
+    outcome = monojit.get(MONOJIT_CACHE_REMOTE=url)
+    assert outcome.json()["cache"] == "built"
+    (line,) = outcome.warnings
+    assert "MONOJIT_CACHE_REMOTE is not used" in line and "ss" not in line.replace("password", "")
+
+
+def test_a_read_only_folder_with_a_file_for_its_entries_costs_one_line(monojit, tmp_path):
+    folder = tmp_path / "image"
+    folder.mkdir()
+    (folder / "entries").write_text("")
+    outcome = monojit("warm", "example.row_norm{rows=1..3,hidden=512}", "--arch", "gfx950", MONOJIT_CACHE_READONLY=str(folder))
+    assert outcome.code == 0
+    (line,) = [line for line in outcome.warnings if "read-only" in line or "cache entry" in line]
+    assert line.endswith(f"read-only cache {folder} can't be used: {folder}/entries is no folder")
+
+
+def test_a_read_only_folder_of_another_user_costs_one_line(monojit, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("only root can be several users")
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o777)
+        folder = Path(name) / "image"
+        (folder / "entries").mkdir(parents=True)
+        folder.chmod(0o700)
+        environment = monojit.environment | {"MONOJIT_CACHE_READONLY": str(folder), "MONOJIT_CACHE_DIR": f"{name}/none"}
+        command = [monojit.binary, "warm", "example.row_norm{rows=1..3,hidden=512}", "--arch", "gfx950"]
+        try:
+            done = subprocess.run(command, env=environment, user=65534, group=65534, extra_groups=[], cwd="/", capture_output=True,
+                                  text=True, timeout=TIMEOUT_S)
+        except PermissionError:
+            pytest.skip("other users may not read this build")
+    (line,) = [line for line in done.stderr.splitlines() if "read-only" in line or "cache entry" in line]
+    assert f"read-only cache {folder} can't be used: {folder} can't be read (Permission denied" in line
