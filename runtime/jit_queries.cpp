@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cache/file.h"
 #include "cache/folder.h"
 #include "runtime/jit.h"
 
@@ -14,8 +15,23 @@ namespace {
 
 constexpr std::size_t kShownDigits = 12;  // of a generator's digest, as other_versions() shows them
 
+/// With control characters as escapes, which bash, zsh, ksh and POSIX since 2024 know: a message stays one line.
+std::string escaped_shell_word(std::string_view text) {
+  std::string word = "$'";
+  for (const char c : cache::printable(text)) {
+    if (c == '\'') word += '\\';
+    word += c;
+  }
+  return word + "'";
+}
+
 /// As one word of a POSIX shell.
 std::string shell_word(std::string_view text) {
+  if (cache::printable(text) != text) {
+    std::string doubled;
+    for (const char c : text) doubled += c == '\\' ? "\\\\" : std::string(1, c);
+    return escaped_shell_word(doubled);
+  }
   std::string word = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -32,7 +48,7 @@ std::string shell_word(std::string_view text) {
 NotCachedError::NotCachedError(std::string key, std::string arch, std::string command,
                                const std::filesystem::path& folder, std::string_view reason)
     : UserError(fmt::format("{} for {} is not in the cache{}, and {}: run {}", key, arch,
-                            folder.empty() ? "" : " " + folder.string(), reason, command)),
+                            folder.empty() ? "" : " " + cache::printable(folder.native()), reason, command)),
       key_(std::move(key)),
       arch_(std::move(arch)),
       command_(std::move(command)) {}
@@ -63,9 +79,9 @@ std::string Jit::warm_command(const kernels::BuildKey& key, std::string_view arc
   std::string command = fmt::format("monojit warm {} --arch {}", shell_word(key.text()), arch);
   // Without a folder, or with the user's own, the command finds the place by itself.
   const cache::DiskStore* const disk = cache_.disk();
-  if (disk != nullptr && disk->folder() != cache::user_folder().path) {
-    command += " --cache-dir " + shell_word(disk->folder().string());
-  }
+  const std::filesystem::path own = cache::user_folder().path;
+  if (disk != nullptr && disk->folder() != own) command += " --cache-dir " + shell_word(disk->folder().string());
+  if (disk == nullptr && own.empty()) return "export MONOJIT_CACHE_DIR=\"$PWD/kernels\" && " + command;
   return command;
 }
 
@@ -78,10 +94,11 @@ void Jit::refuse(const kernels::BuildKey& key, std::string_view arch) {
   const std::vector<std::string> others = cache_.other_versions(wanted);
   if (others.empty())
     throw NotCachedError(key.text(), std::string(arch), command, folder, "strict mode compiles nothing");
-  throw OtherVersionError(key.text(), std::string(arch), command, folder,
-                          fmt::format("only of another release ({}; this is generator {}, {}); strict mode compiles nothing",
-                                      fmt::join(others, "; "), std::string_view(wanted.generator).substr(0, kShownDigits),
-                                      wanted.toolchain));
+  throw OtherVersionError(
+      key.text(), std::string(arch), command, folder,
+      fmt::format("only of another release ({}; this is generator {}, {}); strict mode compiles nothing",
+                  fmt::join(others, "; "), std::string_view(wanted.generator).substr(0, kShownDigits),
+                  wanted.toolchain));
 }
 
 }  // namespace monojit::runtime

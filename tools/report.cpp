@@ -52,12 +52,17 @@ void print_json(const Json& value) {
 }
 
 std::string Table::text(std::size_t indent) const {
+  // Cells may hold text from outside, such as an entry's key: none of it may steer the terminal.
+  std::vector<std::vector<std::string>> rows = rows_;
   std::vector<std::size_t> widths(columns_.size());
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  for (auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      row[i] = cache::printable(row[i]);
+      widths[i] = std::max(widths[i], row[i].size());
+    }
   }
   std::string out;
-  for (const auto& row : rows_) {
+  for (const auto& row : rows) {
     std::string line(indent, ' ');
     for (std::size_t i = 0; i < row.size(); ++i) {
       const char* gap = i == 0 ? "" : "  ";

@@ -1,6 +1,7 @@
 #include "tools/session.h"
 
 #include <cstdlib>
+#include <ranges>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -47,11 +48,21 @@ void add_arch_flag(CLI::App& command, std::string& arch) {
 }
 
 void add_archs_flag(CLI::App& command, std::vector<std::string>& archs) {
+  // CLI11 would drop an empty name between two of its delimiters.
+  const auto take = [&archs](const std::vector<std::string>& lists) {
+    for (const std::string& list : lists) {
+      for (const auto part : std::views::split(list, ',')) {
+        std::string arch(part.begin(), part.end());
+        if (const std::string problem = arch_problem(arch); !problem.empty()) throw UserError("--arch: " + problem);
+        archs.push_back(std::move(arch));
+      }
+      if (list.empty()) throw UserError("--arch: " + arch_problem(list));
+    }
+  };
   command
-      .add_option("--arch", archs, "gfx950, gfx942 or both, with a comma (default: the device's; gfx950 without one)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(known_arch());
+      .add_option_function<std::vector<std::string>>(
+          "--arch", take, "gfx950, gfx942 or both, with a comma (default: the device's; gfx950 without one)")
+      ->allow_extra_args(false);
 }
 
 void add_build_flags(CLI::App& command, BuildFlags& flags) {

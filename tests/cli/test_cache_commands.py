@@ -1,7 +1,10 @@
 """`monojit cache`: what it shows and removes; what commands say of hits and builds."""
 
+import subprocess
+
+import entries
 import pytest
-from conftest import KEY, entry_files, refused
+from conftest import KEY, SMALL, TIMEOUT_S, entry_files, refused
 
 def test_a_second_run_finds_the_kernel_on_disk_and_says_so(monojit):
     first = monojit.run()
@@ -98,3 +101,21 @@ def test_clear_leaves_nothing_but_counts(two):
     assert two("cache", "clear", "--json").json()["removed"] == 2
     assert entry_files(two.cache) == []
     assert two("cache", "clear").code == 0
+
+
+def test_an_entrys_control_characters_do_not_reach_the_terminal(monojit, tmp_path):
+    assert monojit("warm", SMALL, "--arch", "gfx950").code == 0
+    (sound,) = entry_files(monojit.cache)
+    text = b"\x1b[31mEVIL\x07\nline2{a=1}"
+    evil = {"text": text, "family": b"fam\x1b[2J\xff", "target": b"a\nb", "generator": b"g\x1b", "toolchain": b"t\r"}
+    parts = entries.parts_of(sound) | evil
+    sound.unlink()
+    digest = entries.add_to(monojit.cache, parts).stem
+    assert monojit("cache", "pack", "--all", tmp_path / "archive").code == 0
+    for command in (["ls"], ["show", digest], ["stats"], ["unpack", tmp_path / "archive", "--list"]):
+        done = subprocess.run([monojit.binary, "cache", *command], env=monojit.environment, capture_output=True, timeout=TIMEOUT_S)
+        assert done.returncode == 0, done
+        assert not set(done.stdout) & {0x07, 0x0D, 0x1B}, command
+        if command != ["stats"]:
+            assert b"\\x1b[31mEVIL\\x07\\x0aline2{a=1}" in done.stdout and b"a\\x0ab" in done.stdout
+    assert monojit.entries()[0]["key"] == text.decode()

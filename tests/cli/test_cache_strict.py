@@ -40,3 +40,21 @@ def test_strict_and_no_cache_do_not_go_together(monojit):
 def test_a_warm_ends_with_a_look_as_strict_mode_has_it(monojit):
     assert "strict mode serves every job" in monojit("warm", KEY, "--arch", "gfx950").out
     assert monojit.run("--strict", "--arch", "gfx950").json()["cache"] == "disk"
+
+
+def test_the_command_of_a_miss_is_one_line_whatever_the_folders_name(monojit, tmp_path):
+    folder = tmp_path / "two\nlines \\ it's"
+    outcome = monojit.run("--strict", "--arch", "gfx950", "--cache-dir", folder, key=SMALL)
+    assert outcome.code == 2 and len(outcome.err.splitlines()) == 1
+    command = outcome.err.strip().split(": run ")[-1].replace("monojit", f"'{monojit.binary}'", 1)
+    assert subprocess.run(["bash", "-c", command], env=monojit.environment, timeout=TIMEOUT_S).returncode == 0
+    assert monojit.run("--strict", "--arch", "gfx950", "--cache-dir", folder, key=SMALL).json()["cache"] == "disk"
+
+
+def test_the_command_of_a_miss_without_any_folder_makes_one(monojit, tmp_path):
+    nowhere = {"MONOJIT_CACHE_DIR": "", "HOME": "", "XDG_CACHE_HOME": ""}
+    outcome = monojit.run("--strict", "--arch", "gfx950", key=SMALL, **nowhere)
+    assert outcome.code == 2
+    command = outcome.err.strip().split(": run ")[-1].replace("monojit", f"'{monojit.binary}'", 1)
+    done = subprocess.run(["sh", "-c", command], env=monojit.environment | nowhere, cwd=tmp_path, timeout=TIMEOUT_S)
+    assert done.returncode == 0 and len(entry_files(tmp_path / "kernels")) == 1

@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from conftest import TIMEOUT_S, refused
+from conftest import SMALL, TIMEOUT_S, refused
 
 
 def variables(monojit, **environment):
@@ -29,6 +29,11 @@ def test_env_says_which_variable_gives_the_cache_folder(monojit):
     assert variables(monojit, MONOJIT_CACHE_DIR="", XDG_CACHE_HOME="", HOME="/h")["MONOJIT_CACHE_DIR"]["origin"] == "HOME"
 
 
+def test_env_shows_no_control_characters_of_a_value(monojit):
+    assert "/a\\x1b[31m\\x0ab" in monojit("env", MONOJIT_CACHE_READONLY="/a\x1b[31m\nb").out
+    assert variables(monojit, MONOJIT_CACHE_READONLY="/a\nb")["MONOJIT_CACHE_READONLY"]["value"] == "/a\nb"
+
+
 @pytest.mark.parametrize("url", ["redis://me:geheim@host:1/2", "http://me:geheim@host/a?readonly", "me:geheim@host", "redis://me:ge/h?geheim@host"])
 def test_env_hides_user_and_password_of_the_remote(monojit, url):
     shown = variables(monojit, MONOJIT_CACHE_REMOTE=url)["MONOJIT_CACHE_REMOTE"]["value"]
@@ -42,7 +47,7 @@ def test_a_variable_that_means_nothing_is_warned_of_with_the_one_that_may_be_mea
     outcome = monojit(*command, MONOJIT_CACHE_DRI="/tmp", MONOJIT_BOX="1")
     assert outcome.code == 0
     assert "MONOJIT_CACHE_DRI means nothing to monojit: is MONOJIT_CACHE_DIR meant?" in outcome.err
-    assert "MONOJIT_BOX means nothing" in outcome.err
+    assert "MONOJIT_BOX means nothing to monojit (monojit env lists its variables)" in outcome.err
     assert monojit(*command).err == ""
 
 
@@ -73,6 +78,10 @@ def completed(monojit, *words):
     (("run", "mini"), ["minimax_m3.k1"]),
     (("keys", "kimi"), ["kimi_k3.k2"]),
     (("dump", "--emit", "opt"), ["opt-ir"]),
+    (("dump", SMALL, "--emit", "isa,f"), []),
+    (("diff", "--emit", "isa,f"), ["isa,fields"]),
+    (("cache", "unpack", ""), []),
+    (("cache", "unpack", "--li"), ["--list"]),
 ])
 def test_bash_completes_subcommands_options_values_and_kernels(monojit, words, expected):
     assert completed(monojit, *words) == expected

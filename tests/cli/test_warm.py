@@ -96,6 +96,7 @@ def test_a_job_file_names_the_jobs(monojit, tmp_path, text):
     ('"common.bump"\n{"key": 1', "line 2:"),
     pytest.param("[" * 100_000 + "]" * 100_000, "more than 16 deep", id="deep lists"),
     pytest.param('{"family": "x", "fields": {"rows": ' + '{"a":' * 100_000 + "1" + "}" * 100_002, "more than 16 deep", id="deep objects"),
+    ('[{"key": "common.bump", "model": null}]', 'a job has one of "key", "model" and "family", this one has "key" and "model"'),
     ('[{"key": "common.bump", "key": "bench.peak"}]', 'member "key" is there twice'),
     ('{"jobs": ["common.bump"], "jobs": []}', 'member "jobs" is there twice'),
     ('{"family": "example.row_norm", "fields": {"rows": 1, "rows": 2, "hidden": 512}}', 'member "rows" is there twice'),
@@ -120,6 +121,9 @@ def test_a_job_file_that_is_wrong_is_refused_with_the_place(monojit, tmp_path, t
     ((KEY, "--shard", "1"), "--shard"),
     ((KEY, "--jobs", "0"), "--jobs"),
     ((KEY, "--arch", "gfx950,gfx900"), "gfx900"),
+    ((KEY, "--arch", "gfx950,,gfx942"), "--arch: kernels can't be built for ''"),
+    ((KEY, "--arch", "gfx950,"), "--arch: kernels can't be built for ''"),
+    ((KEY, "--arch", ""), "--arch: kernels can't be built for ''"),
     (("minimax_m3.k1{tokens=1,eps=*}",), "eps=* has no end"),
     (("kimi_k3.k2{tokens=1,nblocks=1}", "--arch", "gfx942"), "arch must be gfx950"),
 ])

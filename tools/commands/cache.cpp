@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cache/file.h"
 #include "tools/commands/cache_command.h"
 #include "tools/commands/commands.h"
 #include "tools/entry_use.h"
@@ -57,13 +58,15 @@ void list(const CacheCommand& command) {
 }
 
 void print_entry(const StoredEntry& entry) {
-  print("digest     {}\nfile       {} ({} bytes)\n", cache::hex(entry.digest), entry.file.string(), entry.file_bytes);
+  using cache::printable;
+  print("digest     {}\nfile       {} ({} bytes)\n", cache::hex(entry.digest), printable(entry.file.native()),
+        entry.file_bytes);
   if (!entry.problem.empty()) {
-    print("unusable   {}\n\n", entry.problem);
+    print("unusable   {}\n\n", printable(entry.problem));
     return;
   }
-  print("key        {}\ntarget     {}\ngenerator  {}\ntoolchain  {}\nobject     {} bytes\n", entry.key.text,
-        entry.key.target, entry.key.generator, entry.key.toolchain, entry.code_bytes);
+  print("key        {}\ntarget     {}\ngenerator  {}\ntoolchain  {}\nobject     {} bytes\n", printable(entry.key.text),
+        printable(entry.key.target), printable(entry.key.generator), printable(entry.key.toolchain), entry.code_bytes);
   print("record     {}\n\n", record_json(entry.metadata).dump(2, ' ', false, Json::error_handler_t::replace));
 }
 

@@ -10,6 +10,7 @@
 
 #include "cache/archive.h"
 #include "cache/entry.h"
+#include "cache/file.h"
 #include "tools/commands/cache_command.h"
 #include "tools/commands/commands.h"
 #include "tools/output_file.h"
@@ -101,7 +102,9 @@ void unpack(const CacheCommand& command) {
   for (const cache::ArchiveItem& item : archive->items()) {
     list.push_back(to_json(item));
     if (command.list) {
-      if (!command.json) print("{}  {} for {}\n", cache::hex(item.digest), item.key.text, item.key.target);
+      if (!command.json)
+        print("{}  {} for {}\n", cache::hex(item.digest), cache::printable(item.key.text),
+              cache::printable(item.key.target));
     } else if (const auto problem = unpack_item(*archive, item, *cache)) {
       say(fmt::format("{} in {} {}", cache::hex(item.digest), command.archive, *problem));
       ++failed;

@@ -25,10 +25,12 @@ struct Word {
 struct Place {
   std::string path;
   std::vector<Word> words;
+  bool takes_file = false;  ///< the shell offers them where no option is typed
 };
 
-/// What may be typed behind an option.
+/// What may be typed behind an option of a place ("*": of any that comes behind the others).
 struct Values {
+  std::string place;
   std::string option;
   std::vector<std::string> values;
 };
@@ -36,10 +38,11 @@ struct Values {
 std::vector<Values> option_values() {
   std::vector<std::string> models;
   for (const kernels::Model& model : kernels::models()) models.emplace_back(model.name);
-  return {{"--arch", {"gfx950", "gfx942"}},
-          {"--device", {"auto", "hip", "emulator"}},
-          {"--model", models},
-          {"--emit", {"ir", "opt-ir", "isa", "metadata", "resources", "layout", "fields"}}};
+  return {{"*", "--arch", {"gfx950", "gfx942"}},
+          {"*", "--device", {"auto", "hip", "emulator"}},
+          {"*", "--model", models},
+          {"/diff", "--emit", {"fields", "resources", "ir", "isa"}},
+          {"*", "--emit", {"ir", "opt-ir", "isa", "metadata", "resources", "layout"}}};
 }
 
 /// Options that take a value of which nothing is known: most are files, which the shell offers where there are no
@@ -85,8 +88,15 @@ void add_options(const CLI::App& app, std::vector<Word>& words) {
   }
 }
 
+bool takes_file(const CLI::App& app) {
+  return std::ranges::any_of(app.get_options(), [](const CLI::Option* option) {
+    const std::string positional = option->get_name(true, false);
+    return positional == "ARCHIVE" || positional == "OUT" || positional == "FILE";
+  });
+}
+
 void add_places(const CLI::App& app, const std::string& path, std::vector<Place>& places) {
-  Place place{path, {}};
+  Place place{path, {}, takes_file(app)};
   const auto subcommands = app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
   for (const CLI::App* each : subcommands) place.words.push_back({each->get_name(), plain(each->get_description())});
   add_options(app, place.words);
@@ -117,16 +127,17 @@ std::string bash_script(const std::vector<Place>& places, const std::vector<std:
       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
       "    case $place/${COMP_WORDS[i]} in\n";
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "      {}) place=$place/${{COMP_WORDS[i]}} ;;\n    esac\n  done\n  case $previous in\n",
+  fmt::format_to(out, "      {}) place=$place/${{COMP_WORDS[i]}} ;;\n    esac\n  done\n  case $place:$previous in\n",
                  path_patterns(places));
   for (const Values& each : option_values()) {
-    fmt::format_to(out, "    {}) words='{}' ;;\n", each.option, fmt::join(each.values, " "));
+    fmt::format_to(out, "    {}:{}) words='{}' ;;\n", each.place, each.option, fmt::join(each.values, " "));
   }
-  fmt::format_to(out, "    {}) ;;\n    *) case $place in\n", fmt::join(others, "|"));
+  fmt::format_to(out, "    *:{}) ;;\n    *) case $place in\n", fmt::join(others, "|*:"));
   for (const Place& place : places) {
     std::vector<std::string> words;
     for (const Word& word : place.words) words.push_back(word.text);
-    fmt::format_to(out, "      '{}') words='{}' ;;\n", place.path, fmt::join(words, " "));
+    fmt::format_to(out, "      '{}') {}words='{}' ;;\n", place.path, place.takes_file ? "[[ $current == -* ]] && " : "",
+                   fmt::join(words, " "));
   }
   text +=
       "    esac ;;\n  esac\n"
@@ -143,14 +154,14 @@ std::string zsh_script(const std::vector<Place>& places, const std::vector<std::
       "  for word in ${words[2,CURRENT-1]}; do\n"
       "    case $place/$word in\n";
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "      {}) place=$place/$word ;;\n    esac\n  done\n  case ${{words[CURRENT-1]}} in\n",
+  fmt::format_to(out, "      {}) place=$place/$word ;;\n    esac\n  done\n  case $place:${{words[CURRENT-1]}} in\n",
                  path_patterns(places));
   for (const Values& each : option_values()) {
-    fmt::format_to(out, "    {}) choices=({}) ;;\n", each.option, fmt::join(each.values, " "));
+    fmt::format_to(out, "    {}:{}) choices=({}) ;;\n", each.place, each.option, fmt::join(each.values, " "));
   }
-  fmt::format_to(out, "    {}) ;;\n    *) case $place in\n", fmt::join(others, "|"));
+  fmt::format_to(out, "    *:{}) ;;\n    *) case $place in\n", fmt::join(others, "|*:"));
   for (const Place& place : places) {
-    fmt::format_to(out, "      '{}') choices=(\n", place.path);
+    fmt::format_to(out, "      '{}') {}choices=(\n", place.path, place.takes_file ? "[[ $PREFIX != -* ]] || " : "");
     for (const Word& word : place.words) fmt::format_to(out, "        '{}:{}'\n", word.text, word.meaning);
     text += "        ) ;;\n";
   }

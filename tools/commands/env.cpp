@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "cache/folder.h"
+#include "environment/edit_distance.h"
 #include "environment/variables.h"
 #include "tools/commands/commands.h"
 #include "tools/report.h"
@@ -39,8 +42,17 @@ Setting setting_of(const Variable& variable) {
   return {"", "default"};
 }
 
+/// Empty: no variable's name is near.
+std::string_view near_name(std::string_view name) {
+  const std::string_view nearest = environment::nearest(name).name;
+  const std::size_t own_letters = name.size() - environment::kPrefix.size();
+  return environment::edit_distance(name, nearest) <= std::max<std::size_t>(own_letters, 2) / 2 ? nearest : "";
+}
+
 std::string advice(const std::string& name) {
-  return fmt::format("{} means nothing to monojit: is {} meant?", name, environment::nearest(name).name);
+  const std::string_view near = near_name(name);
+  return fmt::format("{} means nothing to monojit{}", name,
+                     near.empty() ? " (monojit env lists its variables)" : fmt::format(": is {} meant?", near));
 }
 
 Json to_json() {
@@ -55,7 +67,7 @@ Json to_json() {
   }
   Json unknown = Json::array();
   for (const std::string& name : environment::unknown()) {
-    unknown.push_back({{"name", name}, {"nearest", environment::nearest(name).name}});
+    unknown.push_back({{"name", name}, {"nearest", near_name(name).empty() ? Json(nullptr) : Json(near_name(name))}});
   }
   return {{"variables", variables}, {"unknown", unknown}};
 }

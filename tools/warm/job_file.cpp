@@ -114,8 +114,14 @@ WarmWish wish_of(const json& job, std::string place, const std::vector<std::stri
   }
   if (!job.is_object()) refuse(wish.place, "a job must be a text or an object");
   check_members(job, kJobMembers, wish.place);
-  const auto ways = {job.contains("key"), job.contains("model"), job.contains("family")};
-  if (std::ranges::count(ways, true) != 1) refuse(wish.place, "a job has one of \"key\", \"model\" and \"family\"");
+  std::vector<std::string> ways;
+  for (const char* way : {"key", "model", "family"}) {
+    if (job.contains(way)) ways.push_back(fmt::format("\"{}\"", way));
+  }
+  if (ways.size() != 1) {
+    refuse(wish.place, fmt::format("a job has one of \"key\", \"model\" and \"family\", this one has {}",
+                                   ways.empty() ? "none" : fmt::format("{}", fmt::join(ways, " and "))));
+  }
   if (auto own = archs_of(job, wish.place); !own.empty()) wish.archs = std::move(own);
   if (job.contains("model")) {
     if (job.contains("fields")) refuse(wish.place, "\"fields\" goes with \"family\", not with \"model\"");
