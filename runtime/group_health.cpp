@@ -82,10 +82,16 @@ std::optional<std::string> explain_rank(int rank, std::span<const std::uint32_t>
                                         std::span<const WatchedLaunch> launches) {
   if (health.empty() || health[0] == 0) return std::nullopt;
   const std::vector<std::string_view> regions = all_regions(launches);
-  const auto records = kernels::wait_records(health, workgroups_of(health), regions);
-  if (records.empty()) return fmt::format("rank {}: a wait gave up, but no workgroup left its record", rank);
+  const int workgroups = workgroups_of(health);
+  const auto [records, strange] = kernels::wait_records(health, workgroups, regions);
+  if (records.empty() && strange == 0) {
+    return fmt::format("rank {}: a wait gave up, but no workgroup left its record", rank);
+  }
   std::vector<std::string> lines;
   for (const Group& group : by_region(records)) lines.push_back(group_text(rank, group, launches));
+  if (strange > 0) {
+    lines.push_back(fmt::format("rank {}: {}", rank, kernels::strange_records_text(strange, workgroups, health[0])));
+  }
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
@@ -115,9 +121,9 @@ std::optional<std::string> explain_group(std::span<const std::vector<std::uint32
   if (lines.empty() && flags.empty()) return std::nullopt;
   if (!flags.empty()) lines.push_back(std::move(flags));
   if (!silent.empty()) {
-    lines.push_back(fmt::format("rank{} {} left no record: {} never waited for another, or never ran",
+    lines.push_back(fmt::format("rank{} {} left no record: none of {} waits gave up, or {} never ran",
                                 silent.size() == 1 ? "" : "s", fmt::join(silent, ", "),
-                                silent.size() == 1 ? "it" : "they"));
+                                silent.size() == 1 ? "its" : "their", silent.size() == 1 ? "it" : "they"));
   }
   return fmt::format("{}", fmt::join(lines, "\n"));
 }

@@ -154,7 +154,7 @@ std::optional<LaunchFailure> GroupChain::replay_together(std::deque<GroupReplay>
   try {
     for (std::size_t i = 0; i < count; ++i) replays[i].restore();
     for (std::size_t i = 0; i < count; ++i) replays[i].launch();
-    for (std::size_t rank = 0; rank < kRanks; ++rank) group_.rank(rank).synchronize();
+    group_.synchronize();
   } catch (const runtime::DeviceError& failed) {
     error = failed.what();
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <ranges>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -29,6 +30,18 @@ std::optional<int> layer_like(const K2Key& key) {
 std::int64_t fault_number(const std::string& fault, std::string_view name, std::string_view text) {
   if (const auto value = whole_number<std::int64_t>(text)) return *value;
   throw UserError(fmt::format("--fault {}: {} wants a decimal number, not '{}'", fault, name, text));
+}
+
+using FieldValues = std::map<std::string, std::int64_t, std::less<>>;
+
+void check_fault(const std::string& fault, const FieldValues& values) {
+  const auto check = [&](const char* name, std::int64_t first, std::int64_t last) {
+    const std::int64_t value = values.at(fmt::format("fault_{}", name));
+    if (value >= first && value <= last) return;
+    throw UserError(fmt::format("--fault {}: {} is one of {}..{}", fault, name, first, last));
+  };
+  check("rank", 0, kRanks - 1);
+  check("layer", back_slot(kFirstLayer), back_slot(kLastLayer));
 }
 
 }  // namespace
@@ -67,13 +80,13 @@ std::int32_t epoch_of_fault(const std::vector<PlannedLaunch>& plan) {
 
 kernels::BuildKey with_fault(const kernels::BuildKey& key, const std::string& fault) {
   const K2Key k2 = k2_key(key);
-  std::map<std::string, std::int64_t, std::less<>> values = {
-      {"fault_epoch", 1},
-      {"fault_layer", back_slot(layer_like(k2).value_or(kFirstLayer))},
-      {"fault_ticks", kFaultTicks}};
+  FieldValues values = {{"fault_epoch", 1},
+                        {"fault_layer", back_slot(layer_like(k2).value_or(kFirstLayer))},
+                        {"fault_ticks", kFaultTicks}};
   for (std::size_t i = 0; i < key.values().size(); ++i)
     values.try_emplace(std::string(key.family().fields[i].name), key.values()[i]);
-  bool has_rank = false;
+  if (k2.fault_rank >= 0) throw UserError(fmt::format("--fault {}: the key has a fault already", fault));
+  std::set<std::string_view> given;
   for (const auto part : std::views::split(fault, ',')) {
     const std::string_view text(part.begin(), part.end());
     const auto equals = text.find('=');
@@ -81,10 +94,11 @@ kernels::BuildKey with_fault(const kernels::BuildKey& key, const std::string& fa
     if (equals == std::string_view::npos || (name != "rank" && name != "epoch" && name != "layer" && name != "ticks")) {
       throw UserError(fmt::format("--fault {}: '{}' is none of rank=N, epoch=N, layer=N and ticks=N", fault, text));
     }
+    if (!given.insert(name).second) throw UserError(fmt::format("--fault {}: {} is given twice", fault, name));
     values[fmt::format("fault_{}", name)] = fault_number(fault, name, text.substr(equals + 1));
-    has_rank = has_rank || name == "rank";
   }
-  if (!has_rank) throw UserError(fmt::format("--fault {}: which rank is to stall? Say rank=N", fault));
+  if (!given.contains("rank")) throw UserError(fmt::format("--fault {}: which rank is to stall? Say rank=N", fault));
+  check_fault(fault, values);
   return kernels::BuildKey::from_values(key.family(), values);
 }
 

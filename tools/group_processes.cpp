@@ -15,6 +15,7 @@
 #include "runtime/group_health.h"
 #include "runtime/hip/device_error.h"
 #include "tools/kimi_rank.h"
+#include "tools/launch_chain.h"
 #include "tools/rank_processes.h"
 #include "tools/session.h"
 #include "tools/shared_memory.h"
@@ -232,7 +233,11 @@ RunResult run_group_in_processes(runtime::Jit& jit, const kernels::BuildKey& key
   take_reports(shared, result);
   result.failure = failure_of(key, shared, processes);
   if (result.failure && result.failure->health.empty()) throw std::runtime_error(result.failure->error);
-  if (result.failure) return result;
+  if (result.failure) {
+    const std::int64_t layer = shared.rank(0).of<std::int32_t>("layer")[0] - back_slot(0);
+    result.failed_place = place_text({{"step", shared.rank(0).of<std::int32_t>("epoch")[0]}, {"layer", layer}});
+    return result;
+  }
   result.launches = 1;
   if (!expected) return result;
   result.outputs = expected->compare(shared.memory());

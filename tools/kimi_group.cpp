@@ -1,12 +1,14 @@
 #include "tools/kimi_group.h"
 
 #include <cstddef>
+#include <exception>
 
 #include <fmt/format.h>
 
 #include "kernels/common/error.h"
 #include "kernels/common/reference/tensors.h"
 #include "runtime/fail_stop.h"
+#include "runtime/hip/device_error.h"
 
 namespace monojit::tools {
 namespace {
@@ -55,7 +57,20 @@ void KimiGroup::launch(std::span<const std::shared_ptr<const runtime::LoadedKern
     device(rank).select();
     kernels[rank]->launch(arguments(rank).values(), ranks_[rank].stream());
   }
-  for (const KimiRank& rank : ranks_) rank.synchronize();
+  synchronize();
+}
+
+// What a device's failure was is told once: one that nobody asked for would turn up in the middle of the explanation.
+void KimiGroup::synchronize() const {
+  std::exception_ptr first;
+  for (const KimiRank& rank : ranks_) {
+    try {
+      rank.synchronize();
+    } catch (const runtime::DeviceError&) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
 }
 
 std::optional<std::string> KimiGroup::explain(std::span<const runtime::WatchedLaunch> launches) const {

@@ -40,6 +40,9 @@ class KimiGroup {
   /// Throws DeviceError when one fails.
   void launch(std::span<const std::shared_ptr<const runtime::LoadedKernel>> kernels) const;
 
+  /// Waits for all ranks' streams, those of failed ranks too. Throws the DeviceError of the first that failed.
+  void synchronize() const;
+
   /// What waits that gave up left behind on all ranks.
   std::optional<std::string> explain(std::span<const runtime::WatchedLaunch> launches) const;
 

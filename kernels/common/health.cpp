@@ -14,11 +14,6 @@ std::string region_name(std::uint32_t id, std::span<const std::string_view> regi
   return found == regions.end() ? fmt::format("unknown region {:#010x}", id) : std::string(*found);
 }
 
-/// Whether it is one that a kernel leaves, not what was in the memory before.
-bool is_record(std::span<const std::uint32_t> record, int workgroup) {
-  return record[0] == 1 && record[5] == static_cast<std::uint32_t>(workgroup);
-}
-
 std::string record_text(std::span<const std::uint32_t> record, std::span<const std::string_view> regions,
                         const DescribePair& describe) {
   const std::string region = region_name(record[1], regions);
@@ -30,6 +25,11 @@ std::string record_text(std::span<const std::uint32_t> record, std::span<const s
 
 }  // namespace
 
+std::string strange_records_text(int strange, int workgroups, std::uint32_t first_word) {
+  return fmt::format("{} of {} health records hold what no kernel leaves there (word 0 is {:#x}): were they zeroed?",
+                     strange, workgroups, first_word);
+}
+
 std::optional<std::string> explain_health(std::span<const std::uint32_t> words, int workgroups,
                                           std::span<const std::string_view> regions, const DescribePair& describe) {
   if (words[0] == 0) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<std::string> explain_health(std::span<const std::uint32_t> words, 
   for (int workgroup = 0; workgroup < workgroups; ++workgroup) {
     const auto record = words.subspan(static_cast<std::size_t>(workgroup + 1) * kHealthRecordWords, kHealthRecordWords);
     if (record[0] == 0) continue;
-    if (!is_record(record, workgroup)) {
+    if (!is_health_record(record, workgroup)) {
       ++strange;
       continue;
     }
@@ -47,8 +47,7 @@ std::optional<std::string> explain_health(std::span<const std::uint32_t> words, 
   }
   if (strange > 0) {
     text += text.empty() ? "" : "\n";
-    text += fmt::format("{} of {} health records hold what no kernel leaves there (word 0 is {:#x}): were they zeroed?",
-                        strange, workgroups, words[0]);
+    text += strange_records_text(strange, workgroups, words[0]);
   }
   return text.empty() ? "a wait gave up, but no workgroup left its record" : text;
 }

@@ -16,8 +16,14 @@ struct WaitRecord {
   std::uint32_t seen = 0;
 };
 
-/// The records of a launch's `workgroups`, rising; none when no wait gave up. `regions`: names of the kernel's regions.
-std::vector<WaitRecord> wait_records(std::span<const std::uint32_t> health, int workgroups,
-                                     std::span<const std::string_view> regions);
+/// The records of a launch.
+struct WaitRecords {
+  std::vector<WaitRecord> records;  ///< workgroups rising; none when no wait gave up
+  int strange = 0;                  ///< further ones, such as no kernel leaves
+};
+
+/// `regions`: names of the kernel's regions.
+WaitRecords wait_records(std::span<const std::uint32_t> health, int workgroups,
+                         std::span<const std::string_view> regions);
 
 }  // namespace monojit::kernels

@@ -38,6 +38,7 @@ def test_a_rank_that_stalls_ends_all_and_is_named(monojit, processes):
     key = "kimi_k3.k2{tokens=1,nblocks=1,fault_rank=3,fault_epoch=7,fault_layer=130,fault_ticks=1200000000}"
     outcome = monojit("run", key, "--json", *processes)
     assert outcome.code == 1
+    assert outcome.json()["failure"]["place"] == "step 7, layer 2"
     health = outcome.json()["failure"]["health"]
     for rank in (0, 1, 2, 4, 5, 6, 7):
         assert any(line.startswith(f"rank {rank}: ") and "from rank 3, " in line for line in health), health
@@ -64,8 +65,17 @@ def test_a_rank_that_hangs_as_a_whole_ends_the_others(monojit):
     for rank in (0, 1, 2, 4, 5, 6, 7):
         line = next(line for line in failure["health"] if line.startswith(f"rank {rank}: "))
         assert "of ar, " in line and "from rank 3, " in line, line
-    assert failure["health"][-1] == "rank 3 left no record: it never waited for another, or never ran"
+    assert failure["health"][-1] == "rank 3 left no record: none of its waits gave up, or it never ran"
     assert "stalled by MONOJIT_EMULATOR_STALL: all workgroups" in failure["error"]
+
+
+def test_workgroups_of_two_ranks_that_hang_are_told_as_one(monojit):
+    outcome = monojit("run", KEY, "--json", MONOJIT_EMULATOR_STALL="3:17,4:200")
+    assert outcome.code == 1
+    failure = outcome.json()["failure"]
+    assert failure["place"].startswith("step ")
+    assert len({line.split(":")[0] for line in failure["health"] if line.startswith("rank ")}) == 8, failure
+    assert "stalled by MONOJIT_EMULATOR_STALL" in failure["error"]
 
 
 def test_a_rank_whose_process_dies_in_the_launch_ends_the_others(monojit):
@@ -99,10 +109,18 @@ def test_the_fault_is_an_option_too(monojit):
     ("ranks=3", "'ranks=3' is none of"),
     ("epoch=1", "which rank is to stall"),
     ("rank=x", "rank wants a decimal number, not 'x'"),
-    ("rank=8", "fault_rank = 8 is out of range -1..7"),
+    ("rank=8", "rank is one of 0..7"),
+    ("rank=-1", "rank is one of 0..7"),
+    ("rank=1,rank=2", "rank is given twice"),
+    ("rank=1,layer=0", "layer is one of 129..220"),
 ])
 def test_a_fault_that_is_none_is_refused(monojit, fault, why):
     assert refused(monojit("run", KEY, "--fault", fault), why)
+
+
+def test_a_fault_beside_the_key_s_own_is_refused(monojit):
+    key = "kimi_k3.k2{tokens=1,nblocks=1,fault_rank=2,fault_epoch=1,fault_layer=129,fault_ticks=1}"
+    assert refused(monojit("run", key, "--fault", "rank=3"), "the key has a fault already")
 
 
 def test_layers_are_verified_and_replayed_while_the_tags_wrap_around(monojit, tmp_path):

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
+#include <fmt/format.h>
 
 #include "kernels/common/health.h"
 #include "runtime/group_health.h"
@@ -49,6 +52,18 @@ TEST_CASE("A rank that is well says nothing; one whose first word alone is set h
   CHECK(explain_rank(0, words, launches()) == "rank 0: a wait gave up, but no workgroup left its record");
 }
 
+TEST_CASE("Words that no kernel leaves are no records: one line counts them") {
+  Words words = healthy();
+  give_up(words, 0, "latr", 0);
+  std::ranges::fill(std::span(words).last(kernels::kHealthRecordWords), 7U);
+  const auto text = explain_rank(2, words, launches());
+  REQUIRE(text);
+  CHECK(text->starts_with("rank 2: workgroup 0 waited more than 10 s for pair 0 of latr, "));
+  CHECK(text->ends_with(fmt::format(
+      "\nrank 2: 1 of {} health records hold what no kernel leaves there (word 0 is 0x1): were they zeroed?",
+      kWorkgroups)));
+}
+
 TEST_CASE("A record of a launch or of a region that nobody knows is told as far as it goes") {
   Words words = healthy();
   give_up(words, 1, "nowhere", 9);
@@ -66,7 +81,7 @@ TEST_CASE("A group's text adds the alarm flags and the ranks that left no record
   REQUIRE(text);
   CHECK(
       text->ends_with("\nby rank 0's alarm flags, rank 0 gave up\n"
-                      "rank 1 left no record: it never waited for another, or never ran"));
+                      "rank 1 left no record: none of its waits gave up, or it never ran"));
   CHECK(text->starts_with("rank 0: workgroup 0 waited more than 10 s for pair 0 of latr, "));
 }
 

@@ -208,7 +208,7 @@ void add_bench_builds(CLI::App& bench) {
       "builds", "Tabulate what builds cost, take of the chip and execute on the emulator, with the floor beside them");
   command.add_option("KEY", options->builds.keys,
                      "builds to measure (default: K1 for 1, 2, 3, 8 and 16 tokens, with one and four index heads, "
-                     "without and with the scorer)");
+                     "without and with the scorer; K2 for 1, 4 and 8 tokens)");
   command.add_option("--seed", options->seed, "of the tensors of the launch: a decimal number")->capture_default_str();
   command.add_option("--times", options->builds.times, "build each so often; the fastest counts")
       ->check(CLI::Range(1, 100))
