@@ -82,16 +82,13 @@ std::optional<std::string> explain_rank(int rank, std::span<const std::uint32_t>
                                         std::span<const WatchedLaunch> launches) {
   if (health.empty() || health[0] == 0) return std::nullopt;
   const std::vector<std::string_view> regions = all_regions(launches);
-  const int workgroups = workgroups_of(health);
-  const auto [records, strange] = kernels::wait_records(health, workgroups, regions);
-  if (records.empty() && strange == 0) {
+  const auto [records, strange] = kernels::wait_records(health, workgroups_of(health), regions);
+  if (records.empty() && strange.empty()) {
     return fmt::format("rank {}: a wait gave up, but no workgroup left its record", rank);
   }
   std::vector<std::string> lines;
   for (const Group& group : by_region(records)) lines.push_back(group_text(rank, group, launches));
-  if (strange > 0) {
-    lines.push_back(fmt::format("rank {}: {}", rank, kernels::strange_records_text(strange, workgroups, health[0])));
-  }
+  if (!strange.empty()) lines.push_back(fmt::format("rank {}: {}", rank, strange));
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 

@@ -29,14 +29,6 @@ constexpr std::uint32_t region_id(std::string_view name) {
   return ~crc & 0x7FFFFFFFU;
 }
 
-/// Whether a workgroup's record is one that a kernel leaves, not what was in the memory before.
-constexpr bool is_health_record(std::span<const std::uint32_t> record, int workgroup) {
-  return record[0] == 1 && record[5] == static_cast<std::uint32_t>(workgroup);
-}
-
-/// "3 of 256 health records hold what no kernel leaves there (word 0 is 0x7): were they zeroed?"
-std::string strange_records_text(int strange, int workgroups, std::uint32_t first_word);
-
 /// A pair of a region in words.
 using DescribePair = std::function<std::string(std::string_view region, std::uint32_t pair)>;
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,7 @@ namespace monojit::kernels {
 /// What one workgroup's bounded wait left behind when it gave up (kernels/common/health.h).
 struct WaitRecord {
   int workgroup = 0;
+  std::uint32_t region_id = 0;
   std::string_view region;  ///< empty: none of the kernel's
   std::uint32_t pair = 0;   ///< the first one that was missing
   std::uint32_t expected = 0;
@@ -19,7 +21,7 @@ struct WaitRecord {
 /// The records of a launch.
 struct WaitRecords {
   std::vector<WaitRecord> records;  ///< workgroups rising; none when no wait gave up
-  int strange = 0;                  ///< further ones, such as no kernel leaves
+  std::string strange;              ///< of further ones, such as no kernel leaves, in words; empty: there are none
 };
 
 /// `regions`: names of the kernel's regions.
