@@ -9,7 +9,6 @@ namespace {
 
 constexpr int kSteps = kIntermediate / kChunk;
 constexpr int kRowGroups = kLatent / kRowsPerTask;
-constexpr int kTileBytes = 1024;
 constexpr int kScaleBytes = 2 * kWaveLanes * 4;  // of two row groups, four steps
 constexpr std::int64_t kWeightBytes = std::int64_t{kExperts} * kRowGroups * kSteps * kTileBytes;
 constexpr std::int64_t kAllScaleBytes = std::int64_t{kExperts} * (kRowGroups / 2) * kScaleBytes;

@@ -11,8 +11,7 @@ namespace {
 constexpr int kSteps = kLatent / kChunk;  // 28, half of them a wave's
 constexpr int kWaveSteps = kSteps / 2;
 constexpr int kRowGroups = 2 * kIntermediate / kRowsPerTask;  // gate's, then up's
-constexpr int kTileBytes = 1024;
-constexpr int kScaleBytes = kWaveLanes * 4;  // of two row groups, two steps
+constexpr int kScaleBytes = kWaveLanes * 4;                   // of two row groups, two steps
 constexpr std::int64_t kWeightBytes = std::int64_t{kExperts} * kRowGroups * kSteps * kTileBytes;
 constexpr std::int64_t kAllScaleBytes = std::int64_t{kExperts} * (kRowGroups / 2) * (kSteps / 2) * kScaleBytes;
 constexpr int kTaskColumns = 32;

@@ -10,6 +10,8 @@ namespace monojit::kernels::kimi_k3 {
 // row l16, columns 32 kb .. + 31. Its scales: a dword a lane holds those of two row groups and two steps, of the same
 // row and block kb: byte 2 (step mod 2) + row group mod 2.
 
+inline constexpr int kTileBytes = 1024;
+
 /// One row group of an expert, `kSteps` consecutive steps from an even one on.
 template <int kSteps>
 struct ExpertTiles {
@@ -34,7 +36,6 @@ inline Uniform<Int32> expert_of(const Context& k, const Uniform<Int32>& slot, co
 template <int kSteps>
 void fetch_tiles(ExpertTiles<kSteps>& tiles, const ExpertMatrix& matrix, const Uniform<Int32>& tile,
                  const Uniform<Int32>& scale) {
-  constexpr int kTileBytes = 1024;
   const Int32 words = lane_id() * 16 + tile;
   const Int32 codes = lane_id() * 4 + scale;
   for (int step = 0; step < kSteps; ++step) {
