@@ -26,10 +26,6 @@ constexpr int kReplaysInFlight = 4;
 constexpr std::uint64_t kReplaySeeds = std::uint64_t{1} << 32;  // of rows that no launch made one by one has
 constexpr double kProgressMs = 60'000;
 
-std::vector<std::pair<std::string, std::int64_t>> place_of(std::int32_t epoch, const PlannedLaunch& launch) {
-  return {{"step", epoch}, {"layer", launch.slot - back_slot(0)}};
-}
-
 void add_rows(std::span<BFloat16Bits> to, std::span<const BFloat16Bits> from) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] = bf16_bits(bf16_value(to[i]) + bf16_value(from[i]));
 }
@@ -86,7 +82,7 @@ void GroupChain::front_half(const K2Key& key) {
 
 std::optional<LaunchFailure> GroupChain::launch(std::size_t index, bool verify, LaunchResult& result) {
   const PlannedLaunch& planned = plan_[index];
-  result.place = place_of(epoch_ + planned.step, planned);
+  result.place = place_of(epoch_ + planned.step, planned.slot);
   group_.set_launch(epoch_ + planned.step, planned.slot);
   if (launched_ > 0) {
     front_half(planned.key);
@@ -158,7 +154,7 @@ std::optional<LaunchFailure> GroupChain::replay_together(std::deque<GroupReplay>
   } catch (const runtime::DeviceError& failed) {
     error = failed.what();
   }
-  result.place = place_of(group_.memory()[0].of<std::int32_t>("epoch")[0], plan_.back());
+  result.place = place_of(group_.memory()[0].of<std::int32_t>("epoch")[0], plan_.back().slot);
   if (auto failure = failure_of(error)) return failure;
   for (std::size_t i = 0; i < count; ++i) {
     result.values += replays[i].values();

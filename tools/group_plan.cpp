@@ -46,6 +46,10 @@ void check_fault(const std::string& fault, const FieldValues& values) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::int64_t>> place_of(std::int32_t epoch, std::int32_t slot) {
+  return {{"step", epoch}, {"layer", slot - back_slot(0)}};
+}
+
 std::vector<PlannedLaunch> plan_layers(const K2Key& key, int layers) {
   const std::optional<int> first = layer_like(key);
   if (!first) {

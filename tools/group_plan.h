@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/kimi_k3/k2/key.h"
@@ -15,6 +16,9 @@ struct PlannedLaunch {
   int step = 0;           ///< forward passes behind the first launch's
   std::int32_t slot = 0;  ///< argument `layer`
 };
+
+/// Step and layer of a launch, by its arguments.
+std::vector<std::pair<std::string, std::int64_t>> place_of(std::int32_t epoch, std::int32_t slot);
 
 /// `layers` layers as the model has them, from the first one on that has the key's blocks and reset; behind the last
 /// layer the next step's first one. Throws UserError when no layer of the model is like the key.

@@ -14,6 +14,7 @@
 #include "kernels/kimi_k3/k2/reference/generate.h"
 #include "runtime/group_health.h"
 #include "runtime/hip/device_error.h"
+#include "tools/group_plan.h"
 #include "tools/kimi_rank.h"
 #include "tools/launch_chain.h"
 #include "tools/rank_processes.h"
@@ -234,8 +235,8 @@ RunResult run_group_in_processes(runtime::Jit& jit, const kernels::BuildKey& key
   result.failure = failure_of(key, shared, processes);
   if (result.failure && result.failure->health.empty()) throw std::runtime_error(result.failure->error);
   if (result.failure) {
-    const std::int64_t layer = shared.rank(0).of<std::int32_t>("layer")[0] - back_slot(0);
-    result.failed_place = place_text({{"step", shared.rank(0).of<std::int32_t>("epoch")[0]}, {"layer", layer}});
+    const RankMemory& rank = shared.rank(0);
+    result.failed_place = place_text(place_of(rank.of<std::int32_t>("epoch")[0], rank.of<std::int32_t>("layer")[0]));
     return result;
   }
   result.launches = 1;
