@@ -72,14 +72,15 @@ MONOJIT_EMULATOR_INLINE void request_parts(MemoryRequest& request, u32 lane, u64
   if (parts != 0) add_lane(request, lane, address, static_cast<u32>(std::bit_width(parts)) * kPartBytes<Access>);
 }
 
-/// Whether every lane is behind the end, as kernels have it that look ahead of their data.
+/// All lanes are behind the end, as kernels have it that look ahead of their data.
 template <class Access>
-bool none_in_range(Wave& wave, const MicroOp* op, const Descriptor& buffer, const LaneOffsets& at, u64 exec) {
-  if (at.indices != nullptr || buffer.swizzled || buffer.add_thread) return false;
-  if (range_of(at.offsets, exec).low < buffer.records) return false;
-  wave.worker->out_of_range_buffer_lanes += static_cast<u64>(__builtin_popcountll(exec)) * Access::kParts;
-  if (wave.worker->segments != nullptr) wave.worker->segments->count_out_of_range(op);
-  return true;
+[[gnu::noinline]] void skip_out_of_range(Wave& wave, const MicroOp* op, u64 exec) {
+  Worker& worker = *wave.worker;
+  worker.out_of_range_buffer_lanes += static_cast<u64>(__builtin_popcountll(exec)) * Access::kParts;
+  if (worker.segments != nullptr) worker.segments->count_out_of_range(op);
+  u32* const rows = wave.row(op->dst);
+  for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1)
+    zero_others<Access>(rows, static_cast<u32>(__builtin_ctzll(lanes)), 0);
 }
 
 /// Lane by lane: partial results, faults that name a lane, structured and swizzled buffers. With a request, lanes go
@@ -88,11 +89,6 @@ template <class Access>
 [[gnu::noinline]] void move_checked(Wave& wave, const MicroOp* op, const Descriptor& buffer, u64 soffset,
                                     const LaneOffsets& at, u64 exec, MemoryRequest* request = nullptr) {
   u32* const rows = wave.row(op->dst);
-  if (none_in_range<Access>(wave, op, buffer, at, exec)) {
-    for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1)
-      zero_others<Access>(rows, static_cast<u32>(__builtin_ctzll(lanes)), 0);
-    return;
-  }
   bool wrote = false;
   for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctzll(lanes));
@@ -123,9 +119,9 @@ void buffer_handler(Wave& wave, const MicroOp* op) {
   const OffsetRange range = range_of(at.offsets, exec);
   const u64 base = buffer.base + soffset;
   if constexpr (Access::kKind != AccessKind::kStore) wave.last_load = base + range.low;
-  const bool simple = at.indices == nullptr && !buffer.swizzled && !buffer.add_thread && buffer.bound;
+  const bool simple = at.indices == nullptr && !buffer.swizzled && !buffer.add_thread;
   const bool aligned = ((base | range.bits) & (kBufferAlignment<Access> - 1)) == 0;
-  if (simple && aligned && soffset + range.high + Access::kBytes <= buffer.records &&
+  if (simple && buffer.bound && aligned && soffset + range.high + Access::kBytes <= buffer.records &&
       wave.worker->reachable(base + range.low, base + range.high + Access::kBytes)) [[likely]] {
     u32* const rows = wave.row(op->dst);
     count_lanes<Access>(*wave.worker, wave.worker->space, exec);
@@ -134,6 +130,9 @@ void buffer_handler(Wave& wave, const MicroOp* op) {
     }
     const bool wrote = move_lanes<Access>(rows, rows, reinterpret_cast<u8*>(base), at.offsets, exec);
     wave.worker->memory_writes += wrote ? 1 : 0;
+  } else if (simple && range.low >= buffer.records) {
+    skip_out_of_range<Access>(wave, op, exec);
+    if constexpr (kObserved) count_operation(wave);
   } else if constexpr (kObserved) {
     move_checked<Access>(wave, op, buffer, soffset, at, exec, &new_request<Access>(wave, op));
     MONOJIT_EMULATOR_NEXT_UNLESS(submit<Access>(wave, op, wave.row(op->dst)), wave, op);
