@@ -15,16 +15,9 @@ using Catch::Matchers::ContainsSubstring;
 using testing::count_files;
 using testing::example_entry;
 using testing::example_key;
-using testing::ScratchFolder;
-using testing::WarningLog;
+using testing::ScratchStore;
 
-/// A store in a folder that does not exist yet.
-struct Fixture {
-  ScratchFolder scratch;
-  WarningLog log;
-  Warnings warnings{log.callback()};
-  DiskStore store{scratch / "cache", warnings};
-
+struct Fixture : ScratchStore {
   std::filesystem::path file(int number = 1) const { return store.file_of(example_key(number).digest()); }
 };
 

@@ -13,6 +13,7 @@
 
 #include "cache/archive.h"
 #include "cache/cache.h"
+#include "cache/disk_store.h"
 
 namespace monojit::cache::testing {
 
@@ -42,6 +43,14 @@ class WarningLog {
  private:
   mutable std::mutex mutex_;
   std::vector<std::string> lines_;
+};
+
+/// A store in a folder that does not exist yet, and what it warns of.
+struct ScratchStore {
+  ScratchFolder scratch;
+  WarningLog log;
+  Warnings warnings{log.callback()};
+  DiskStore store{scratch / "cache", warnings};
 };
 
 /// A cache in `folder`, warnings to stderr.

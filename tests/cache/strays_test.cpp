@@ -21,15 +21,10 @@ namespace fs = std::filesystem;
 using Catch::Matchers::ContainsSubstring;
 using testing::example_entry;
 using testing::example_key;
-using testing::ScratchFolder;
-using testing::WarningLog;
+using testing::ScratchStore;
 
 /// A store with one entry and, in the place of one of its folders, a file or a dead link.
-struct Obstructed {
-  ScratchFolder scratch;
-  WarningLog log;
-  Warnings warnings{log.callback()};
-  DiskStore store{scratch / "cache", warnings};
+struct Obstructed : ScratchStore {
   fs::path shard = store.file_of(example_key().digest()).parent_path();
 
   void obstruct(const fs::path& own, bool with_link) {
