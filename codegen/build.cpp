@@ -11,6 +11,7 @@
 
 #include "codegen/bitcode.h"
 #include "codegen/comgr/actions.h"
+#include "codegen/memory_check.h"
 #include "codegen/optimise.h"
 #include "codegen/target_machine.h"
 
@@ -105,13 +106,14 @@ std::mutex& process_mutex() {
   return mutex;
 }
 
-/// Verifies and runs the passes before code generation.
+/// Verifies, runs the passes before code generation and sees that the kernel's memory fits.
 void prepare(llvm::Module& module, const std::string& symbol, const ir::Target& target, const CodegenOptions& options,
              StageTexts& texts, double& optimise_ms) {
   if (options.stages.emitted_ir) texts.emitted_ir = assembly_of(module);
   Stopwatch watch;
   verify(module, symbol);
   optimise(module, target.arch, options.pipeline.passes);
+  check_memory(module, symbol, target);
   optimise_ms = watch.lap();
   if (options.stages.optimised_ir) texts.optimised_ir = assembly_of(module);
 }
