@@ -70,10 +70,10 @@ Cache::Cache(CacheOptions options)
   if (!options.folder.empty()) disk_.emplace(std::move(options.folder), warnings_, store);
 }
 
-std::optional<Hit> Cache::lookup(const Key& key) {
+std::optional<Hit> Cache::lookup(const Key& key, const EntryCheck& check) {
   Hit hit;
   hit.entry = memory_.find(key);
-  if (!hit.entry) hit.entry = look_below_memory(key, hit);
+  if (!hit.entry) hit.entry = look_below_memory(key, hit, check);
   if (!hit.entry) {
     count_miss(key);
     return std::nullopt;
@@ -86,12 +86,12 @@ bool Cache::contains(const Key& key) const {
   return !was_dropped(key) && (read_only_.contains(key) || remote_.contains(key));
 }
 
-Hit Cache::get_or_build(const Key& key, const Builder& build) {
+Hit Cache::get_or_build(const Key& key, const Builder& build, const EntryCheck& check) {
   Hit hit;
   hit.entry = memory_.find(key);
   if (hit.entry) return hit;
   if (strict_) {
-    hit.entry = look_below_memory(key, hit);
+    hit.entry = look_below_memory(key, hit, check);
     if (!hit.entry) {
       count_miss(key);
       throw MissError(key);
@@ -143,33 +143,38 @@ std::shared_ptr<const Entry> Cache::found(std::shared_ptr<const Entry> entry, So
   return memory_.insert(std::move(entry));
 }
 
-std::shared_ptr<const Entry> Cache::look_on_disk(const Key& key, Hit& hit) {
+std::shared_ptr<const Entry> Cache::look_on_disk(const Key& key, Hit& hit, const EntryCheck& check) {
   if (!disk_) return nullptr;
   const Stopwatch watch(hit.lookup_ms);
   auto entry = disk_->lookup(key);
   if (entry && was_dropped(*entry)) return nullptr;  // it could not be removed
+  const auto name = [&] { return printable(disk_->file_of(key.digest()).native()); };
+  if (entry && !passes(*entry, check, name, warnings_)) return nullptr;
   return found(std::move(entry), Source::kDisk, Count::kDiskHits, hit);
 }
 
-std::shared_ptr<const Entry> Cache::look_in_read_only(const Key& key, Hit& hit) {
+std::shared_ptr<const Entry> Cache::look_in_read_only(const Key& key, Hit& hit, const EntryCheck& check) {
   if (was_dropped(key)) return nullptr;
   const Stopwatch watch(hit.lookup_ms);
-  return found(read_only_.lookup(key), Source::kReadOnly, Count::kReadOnlyHits, hit);
+  return found(read_only_.lookup(key, check), Source::kReadOnly, Count::kReadOnlyHits, hit);
 }
 
-std::shared_ptr<const Entry> Cache::look_in_remote(const Key& key, Hit& hit) {
+std::shared_ptr<const Entry> Cache::look_in_remote(const Key& key, Hit& hit, const EntryCheck& check) {
   if (was_dropped(key)) return nullptr;
   const Stopwatch watch(hit.lookup_ms);
-  auto entry = found(remote_.lookup(key), Source::kRemote, Count::kRemoteHits, hit);
+  auto fetched = remote_.lookup(key);
+  const auto name = [&] { return hex(key.digest()) + " of the remote cache"; };
+  if (fetched && !passes(*fetched, check, name, warnings_)) return nullptr;
+  auto entry = found(std::move(fetched), Source::kRemote, Count::kRemoteHits, hit);
   if (entry && disk_) hit.stored = disk_->store(*entry);
   if (hit.stored) counters_.add(key.family, Count::kBytesStored, entry->code_object.size());
   return entry;
 }
 
-std::shared_ptr<const Entry> Cache::look_below_memory(const Key& key, Hit& hit) {
-  if (auto entry = look_on_disk(key, hit)) return entry;
-  if (auto entry = look_in_read_only(key, hit)) return entry;
-  return look_in_remote(key, hit);
+std::shared_ptr<const Entry> Cache::look_below_memory(const Key& key, Hit& hit, const EntryCheck& check) {
+  if (auto entry = look_on_disk(key, hit, check)) return entry;
+  if (auto entry = look_in_read_only(key, hit, check)) return entry;
+  return look_in_remote(key, hit, check);
 }
 
 void Cache::count_miss(const Key& key) {

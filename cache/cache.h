@@ -14,6 +14,7 @@
 #include "cache/counters.h"
 #include "cache/disk_store.h"
 #include "cache/entry.h"
+#include "cache/inventory.h"
 #include "cache/lock_wait.h"
 #include "cache/memory_tier.h"
 #include "cache/read_only_tier.h"
@@ -78,16 +79,18 @@ class Cache {
  public:
   explicit Cache(CacheOptions options);
 
-  /// Never builds and never waits for a build. Nothing when neither tier has the key.
-  std::optional<Hit> lookup(const Key& key);
+  /// Never builds and never waits for a build. Nothing when neither tier has the key. An entry that `check` has
+  /// something against is said and passed over: the next tier may have a better one.
+  std::optional<Hit> lookup(const Key& key, const EntryCheck& check = {});
 
   /// Whether a tier has the key, without reading the whole entry (DiskStore::contains): for probes.
   bool contains(const Key& key) const;
 
   /// Builds at most once for all threads and processes that ask at the same time. What the builder throws goes to every
   /// thread that waits for it and leaves nothing behind. A builder may ask for other keys; asking for its own is a
-  /// std::logic_error. Throws MissError in strict mode.
-  Hit get_or_build(const Key& key, const Builder& build);
+  /// std::logic_error. Strict mode looks as lookup() does, and throws MissError; else `check` is not asked, as who finds
+  /// an entry unusable has it built anew (drop()).
+  Hit get_or_build(const Key& key, const Builder& build, const EntryCheck& check = {});
 
   /// What differs in the entries that any folder or archive has of this text and target, as "generator 12ab…,
   /// llvm-22.1.8/comgr-3.0": a miss that another release warmed. Reads every folder, so it is for error messages.
@@ -103,10 +106,10 @@ class Cache {
   const DiskStore* disk() const { return disk_ ? &*disk_ : nullptr; }
 
  private:
-  std::shared_ptr<const Entry> look_on_disk(const Key& key, Hit& hit);
-  std::shared_ptr<const Entry> look_in_read_only(const Key& key, Hit& hit);
-  std::shared_ptr<const Entry> look_in_remote(const Key& key, Hit& hit);
-  std::shared_ptr<const Entry> look_below_memory(const Key& key, Hit& hit);
+  std::shared_ptr<const Entry> look_on_disk(const Key& key, Hit& hit, const EntryCheck& check = {});
+  std::shared_ptr<const Entry> look_in_read_only(const Key& key, Hit& hit, const EntryCheck& check = {});
+  std::shared_ptr<const Entry> look_in_remote(const Key& key, Hit& hit, const EntryCheck& check = {});
+  std::shared_ptr<const Entry> look_below_memory(const Key& key, Hit& hit, const EntryCheck& check);
   std::shared_ptr<const Entry> found(std::shared_ptr<const Entry> entry, Source source, Count count, Hit& hit);
   bool was_dropped(const Key& key) const;
   bool was_dropped(const Entry& entry) const;

@@ -15,6 +15,15 @@
 
 namespace monojit::cache {
 
+bool passes(const Entry& entry, const EntryCheck& check, const std::function<std::string()>& name,
+            const Warnings& warnings) {
+  const std::string problem = check ? check(entry) : std::string();
+  if (problem.empty()) return true;
+  const std::string text = fmt::format("cache entry {} {}: it is not used", name(), problem);
+  warnings.once(text, text);
+  return false;
+}
+
 ReadOnlyTier::ReadOnlyTier(std::vector<std::filesystem::path> places, const Warnings& warnings)
     : paths_(std::move(places)), warnings_(warnings) {}
 
@@ -38,7 +47,7 @@ void ReadOnlyTier::open_once() {
   });
 }
 
-std::shared_ptr<const Entry> ReadOnlyTier::lookup(const Key& key) {
+std::shared_ptr<const Entry> ReadOnlyTier::lookup(const Key& key, const EntryCheck& check) {
   open_once();
   for (const auto& [name, place] : places_) {
     std::shared_ptr<const Entry> entry;
@@ -47,7 +56,8 @@ std::shared_ptr<const Entry> ReadOnlyTier::lookup(const Key& key) {
     } else {
       entry = look_in(*std::get<std::shared_ptr<const Archive>>(place), name, key);
     }
-    if (entry) return entry;
+    const auto full_name = [&] { return fmt::format("{} in {}", hex(key.digest()), name); };
+    if (entry && passes(*entry, check, full_name, warnings_)) return entry;
   }
   return nullptr;
 }

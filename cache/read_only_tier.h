@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -10,9 +11,14 @@
 
 #include "cache/archive.h"
 #include "cache/entry.h"
+#include "cache/inventory.h"
 #include "cache/warnings.h"
 
 namespace monojit::cache {
+
+/// Whether `check` has nothing against an entry that a tier has under the name `name()`; what it has is said once.
+bool passes(const Entry& entry, const EntryCheck& check, const std::function<std::string()>& name,
+            const Warnings& warnings);
 
 /// Folders and archives that are only looked into, as a container image ships them. What is not there or damaged is
 /// said once and left out. All of it may be used from any thread.
@@ -21,8 +27,8 @@ class ReadOnlyTier {
   /// `warnings` must outlive this object.
   ReadOnlyTier(std::vector<std::filesystem::path> places, const Warnings& warnings);
 
-  /// From the first that has it, read and verified; or nullptr.
-  std::shared_ptr<const Entry> lookup(const Key& key);
+  /// From the first that has it, read and verified, and that `check` has nothing against; or nullptr.
+  std::shared_ptr<const Entry> lookup(const Key& key, const EntryCheck& check = {});
   /// Whether one of them has a file that begins as the key's entry (begins_as_entry), or a block of this key.
   bool contains(const Key& key);
 

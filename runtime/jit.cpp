@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "runtime/compiler/compiler_loader.h"
+#include "runtime/entry_check.h"
 #include "runtime/hip/device_error.h"
 #include "toolchain_id.h"
 
@@ -22,6 +23,11 @@ cache::CacheOptions cache_options(const JitOptions& options) {
           .strict = options.strict,
           .settings = options.cache_settings,
           .wait = {.say = options.progress, .interrupt = options.interrupt, .next = options.patience.next}};
+}
+
+/// Both must live as long as the check.
+cache::EntryCheck check_of(const kernels::BuildKey& key, const std::string_view& arch) {
+  return [&key, &arch](const cache::Entry& entry) { return entry_problem(key, arch, entry); };
 }
 
 }  // namespace
@@ -87,7 +93,7 @@ Obtained Jit::obtain(const kernels::BuildKey& key, std::string_view arch) {
 
 /// Of a sealed Jit: no lock of a build is taken.
 cache::Hit Jit::look_up(const kernels::BuildKey& key, std::string_view arch) {
-  if (std::optional<cache::Hit> hit = cache_.lookup(cache_key(key, arch))) return *std::move(hit);
+  if (std::optional<cache::Hit> hit = cache_.lookup(cache_key(key, arch), check_of(key, arch))) return *std::move(hit);
   refuse(key, arch);
 }
 
@@ -95,7 +101,7 @@ cache::Hit Jit::look_up_or_build(const kernels::BuildKey& key, std::string_view 
   for (;;) {
     const cache::Key wanted = cache_key(key, arch);
     try {
-      return cache_.get_or_build(wanted, [&] { return build(wanted, key, arch, obtained); });
+      return cache_.get_or_build(wanted, [&] { return build(wanted, key, arch, obtained); }, check_of(key, arch));
     } catch (const ToolchainDiffers&) {
       continue;  // toolchain_ is the real one now
     } catch (const cache::MissError&) {

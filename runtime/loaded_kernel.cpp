@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/image.h"
+#include "runtime/entry_check.h"
 
 namespace monojit::runtime {
 namespace {
@@ -20,7 +20,7 @@ std::shared_ptr<const CompiledKernel> matching(std::shared_ptr<const CompiledKer
 
 std::span<const std::byte> image_of(const CompiledKernel& kernel) {
   try {
-    check_image(*kernel.code_object);
+    check_loadable(kernel.key, kernel.arch, kernel.record, *kernel.code_object);
   } catch (const CodeObjectError& error) {
     throw CodeObjectError(fmt::format("{} for {}: {}", kernel.key.text(), kernel.arch, error.what()));
   }

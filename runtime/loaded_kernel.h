@@ -15,7 +15,7 @@ class LoadedKernel {
  public:
   /// Loads `kernel` on `device`. Throws UserError when the device has another arch, or can't hold all workgroups of a
   /// persistent kernel at once (they wait on each other); CodeObjectError when the code object's arguments aren't those
-  /// of the family's list or it is no image; DeviceError when HIP fails.
+  /// of the family's list or it is no image of the kernel for that arch; DeviceError when HIP fails.
   LoadedKernel(Device device, std::shared_ptr<const CompiledKernel> kernel);
 
   const Device& device() const { return device_; }

@@ -7,7 +7,8 @@
 #include <fmt/format.h>
 
 #include "runtime/arguments.h"
-#include "runtime/image.h"
+#include "runtime/compiler/compiler_loader.h"
+#include "runtime/entry_check.h"
 #include "toolchain_id.h"
 #include "tools/strict_json.h"
 
@@ -26,36 +27,38 @@ bool is_current(const cache::Key& key) {
   });
 }
 
-void check_loadable(const kernels::Family& family, const runtime::KernelRecord& record,
-                    std::span<const std::byte> code_object) {
-  runtime::check_image(code_object);
-  (void)runtime::ArgumentLayout(family, record);
-}
-
-runtime::Obtained get_loadable(runtime::Jit& jit, const kernels::BuildKey& key, std::string_view arch) {
+runtime::Obtained get_loadable(runtime::Jit& jit, const kernels::BuildKey& key, std::string_view arch,
+                               const KernelUse& use) {
   runtime::Obtained obtained = jit.get(key, arch);
+  const auto refused = [&](const std::exception& error) {
+    auto anew = jit.renew(*obtained.kernel,
+                          fmt::format("the cached {} for {} is unusable ({})", key.text(), arch, error.what()));
+    if (!anew) throw;
+    obtained = *std::move(anew);
+  };
   for (;;) {
     try {
-      check_loadable(key.family(), obtained.kernel->record, *obtained.kernel->code_object);
+      runtime::check_loadable(key, arch, obtained.kernel->record, *obtained.kernel->code_object);
+      if (use) use(*obtained.kernel);
       return obtained;
     } catch (const runtime::CodeObjectError& error) {
-      auto anew = jit.renew(*obtained.kernel,
-                            fmt::format("the cached {} for {} is unusable ({})", key.text(), arch, error.what()));
-      if (!anew) throw;
-      obtained = *std::move(anew);
+      refused(error);
+    } catch (const runtime::CompileError& error) {
+      refused(error);
     }
   }
 }
 
 std::string use_problem(const cache::Entry& entry) {
   if (!is_current(entry.key)) return "";
+  const std::string& target = entry.key.target;
+  const std::size_t dashes = target.rfind("--");
+  const std::string arch = dashes == std::string::npos ? target : target.substr(dashes + 2);
   try {
-    const runtime::KernelRecord record = runtime::record_from_json(entry.metadata);
-    check_loadable(kernels::BuildKey::parse(entry.key.text).family(), record, entry.code_object);
-  } catch (const std::exception& error) {
+    return runtime::entry_problem(kernels::BuildKey::parse(entry.key.text), arch, entry);
+  } catch (const UserError& error) {
     return fmt::format("can't be loaded: {}", error.what());
   }
-  return "";
 }
 
 Json record_json(std::string_view metadata) {

@@ -1,14 +1,12 @@
 #pragma once
 
-#include <cstddef>
-#include <span>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "cache/entry.h"
 #include "kernels/common/family.h"
 #include "runtime/jit.h"
-#include "runtime/kernel_record.h"
 #include "tools/report.h"
 
 /// What an entry of the cache is worth to who wants to run its kernel, beyond being sound as the cache has it.
@@ -17,13 +15,13 @@ namespace monojit::tools {
 /// Whether this build would look the key up: one of another generator or toolchain only misses.
 bool is_current(const cache::Key& key);
 
-/// Throws runtime::CodeObjectError when no device would load such a kernel, as far as can be told without one.
-void check_loadable(const kernels::Family& family, const runtime::KernelRecord& record,
-                    std::span<const std::byte> code_object);
+/// Takes a kernel; throws CodeObjectError or CompileError when it can't.
+using KernelUse = std::function<void(const runtime::CompiledKernel& kernel)>;
 
-/// As Jit::get(), but what the cache has and no device would load is built anew. Throws CodeObjectError where that may
-/// not be, or is no help.
-runtime::Obtained get_loadable(runtime::Jit& jit, const kernels::BuildKey& key, std::string_view arch);
+/// As Jit::get(), but what the cache has and no device would load, or `use` can't take, is built anew. Throws
+/// CodeObjectError or what `use` throws where that may not be, or is no help.
+runtime::Obtained get_loadable(runtime::Jit& jit, const kernels::BuildKey& key, std::string_view arch,
+                               const KernelUse& use = {});
 
 /// Why a kernel that is read from `entry` could not be loaded: its record or its image is none. Empty: it could, as far
 /// as can be told without a device, or this build would not look it up.

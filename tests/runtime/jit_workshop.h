@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -26,7 +28,7 @@ class CountingBuilder : public runtime::KernelBuilder {
   std::string toolchain() override { return toolchain_text; }
   int jobs() const override { return jobs_worth; }
 
-  runtime::BuiltKernel build(const kernels::BuildKey& key, std::string_view,
+  runtime::BuiltKernel build(const kernels::BuildKey& key, std::string_view arch,
                              const runtime::StageCallback& on_stage) override {
     on_stage("counting");
     if (fails) throw std::runtime_error("the compiler says no");
@@ -39,7 +41,9 @@ class CountingBuilder : public runtime::KernelBuilder {
     changed_.wait(lock, [&] { return !held_ && builds >= gathers; });
     runtime::KernelRecord record = tiny_record();
     record.symbol = key.symbol();
-    return {record, code_object};
+    std::vector<std::byte> code = code_object.empty() ? runtime::hollow_image(arch, record.symbol) : code_object;
+    code.resize(code.size() + more_bytes);
+    return {record, std::move(code)};
   }
 
   /// Builds don't end until let_go().
@@ -59,7 +63,8 @@ class CountingBuilder : public runtime::KernelBuilder {
   }
 
   std::string toolchain_text = std::string(kPinnedToolchain);
-  std::vector<std::byte> code_object = runtime::empty_image();  ///< of every kernel
+  std::vector<std::byte> code_object;  ///< of every kernel; empty: one that a device takes
+  std::size_t more_bytes = 0;           ///< behind every code object
   std::atomic<int> builds = 0;
   bool fails = false;
   std::vector<std::int64_t> fails_for;  ///< sizes of the grid

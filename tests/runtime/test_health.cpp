@@ -31,8 +31,7 @@ LoadedKernel guarded_kernel(const FakeDevice& fake,
   static kernels::Family family = tests::kTiny;
   family.health = health;
   const auto key = kernels::BuildKey::from_values(family, {{"workgroups", kWorkgroups}});
-  const auto image = std::make_shared<const std::vector<std::byte>>(runtime::empty_image());
-  return {fake.device(), std::make_shared<CompiledKernel>(CompiledKernel{key, "gfx950", tests::tiny_record(), image})};
+  return {fake.device(), tests::hollow_kernel(key)};
 }
 
 /// Memory for `data`, all zero but for what a kernel might have left.

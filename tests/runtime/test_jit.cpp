@@ -168,7 +168,7 @@ TEST_CASE("A kernel of a read-only folder that is no image is built anew into th
   const FakeDevice fake;
   Workshop workshop;
   const JitOptions options = with_shipped_scrap(workshop);
-  workshop.builder->code_object = runtime::empty_image();
+  workshop.builder->code_object.clear();
   Jit jit(options);
   REQUIRE(jit.get(tiny_key(1), kArch).source == Source::kReadOnly);
   Obtained obtained;
@@ -196,7 +196,7 @@ TEST_CASE("Threads that meet one unusable kernel at once share one build of it, 
   const FakeDevice fake;
   Workshop workshop;
   const JitOptions options = with_shipped_scrap(workshop);
-  workshop.builder->code_object = runtime::empty_image();
+  workshop.builder->code_object.clear();
   Jit jit(options);
   const auto scrap = jit.get(tiny_key(1), kArch).kernel;
   std::barrier start(kThreads);
@@ -218,11 +218,11 @@ TEST_CASE("A cached kernel that is no image is never shown to the device, but bu
   Workshop workshop;
   workshop.builder->code_object.resize(10);
   workshop.jit().get(tiny_key(1), kArch);
-  CHECK_THROWS_AS(workshop.jit(true).prepare(tiny_key(1), fake.device()), CodeObjectError);
+  CHECK_THROWS_AS(workshop.jit(true).prepare(tiny_key(1), fake.device()), NotCachedError);
   CHECK_THROWS_AS(workshop.jit().prepare(tiny_key(1), fake.device()), CodeObjectError);  // the new one is as bad
   CHECK(workshop.builder->builds == 2);
   CHECK(fake.hip.loads == 0);
-  workshop.builder->code_object = runtime::empty_image();
+  workshop.builder->code_object.clear();
   CHECK(workshop.jit().prepare(tiny_key(1), fake.device()) != nullptr);
   CHECK(workshop.builder->builds == 3);
   CHECK_THAT(workshop.warnings, ContainsSubstring("less than an ELF header): building it anew"));

@@ -118,7 +118,7 @@ TEST_CASE("Ranks of which one could not prepare, wants other keys or has other c
   const Verdict ready = workshop.jit().try_warm(keys, fake.device());
   const Verdict more = workshop.jit().try_warm(tiny_keys(3), fake.device());
   std::filesystem::remove_all(workshop.folder);
-  workshop.builder->code_object.push_back(std::byte{1});
+  workshop.builder->more_bytes = 1;
   const Verdict other = workshop.jit().try_warm(keys, fake.device());
   const Verdict missing = workshop.jit(true).try_warm(tiny_keys(3), fake.device());
   CHECK(missing.reasons.size() == 1);

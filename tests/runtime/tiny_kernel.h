@@ -57,10 +57,17 @@ inline runtime::KernelRecord tiny_record() {
   return record;
 }
 
+/// A compiled kernel of a family with the tiny kernel's arguments.
+inline std::shared_ptr<const runtime::CompiledKernel> hollow_kernel(const kernels::BuildKey& key) {
+  constexpr const char* kArch = "gfx950";
+  runtime::KernelRecord record = tiny_record();
+  record.symbol = key.symbol();
+  return std::make_shared<runtime::CompiledKernel>(runtime::CompiledKernel{
+      key, kArch, record, std::make_shared<const std::vector<std::byte>>(runtime::hollow_image(kArch, record.symbol))});
+}
+
 inline std::shared_ptr<const runtime::CompiledKernel> tiny_kernel(int workgroups) {
-  return std::make_shared<runtime::CompiledKernel>(
-      runtime::CompiledKernel{tiny_key(workgroups), "gfx950", tiny_record(),
-                              std::make_shared<const std::vector<std::byte>>(runtime::empty_image())});
+  return hollow_kernel(tiny_key(workgroups));
 }
 
 }  // namespace monojit::tests

@@ -21,8 +21,10 @@ std::shared_ptr<const runtime::CompiledKernel> unbuilt(const kernels::BuildKey& 
     offset += size;
   }
   record.kernarg_bytes = offset;
+  record.symbol = key.symbol();
   return std::make_shared<const runtime::CompiledKernel>(runtime::CompiledKernel{
-      key, kBenchArch, record, std::make_shared<const std::vector<std::byte>>(runtime::empty_image())});
+      key, kBenchArch, record,
+      std::make_shared<const std::vector<std::byte>>(runtime::hollow_image(kBenchArch, record.symbol))});
 }
 
 std::vector<ArgumentValue> some_values(const kernels::Family& family) {

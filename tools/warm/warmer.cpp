@@ -9,8 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "runtime/arguments.h"
-#include "runtime/kernel_record.h"
+#include "runtime/entry_check.h"
 #include "tools/entry_use.h"
 
 namespace monojit::tools {
@@ -152,12 +151,8 @@ std::vector<StrictProblem> strict_problems(const runtime::JitOptions& options, c
     try {
       // By way of the store alone, this look does not count as a use: statistics tell of those.
       const auto entry = jit.disk()->lookup(jit.cache_key(job.key, job.arch));
-      if (entry != nullptr) {
-        check_loadable(job.key.family(), runtime::record_from_json(entry->metadata), entry->code_object);
-      } else {  // from a folder or store below the user's, or why not
-        const auto kernel = jit.get(job.key, job.arch).kernel;
-        check_loadable(job.key.family(), kernel->record, *kernel->code_object);
-      }
+      if (entry != nullptr && runtime::entry_problem(job.key, job.arch, *entry).empty()) continue;
+      (void)jit.get(job.key, job.arch);  // from a folder or store below the user's, or why not
     } catch (const std::exception& error) {
       problems.push_back({i, error.what()});
     }
