@@ -1,9 +1,10 @@
 // One rank of the test of processes that share device memory: exchanges handles with its parent through standard input
 // and output, runs the ring and reports the result.
 //
-//   ipc_rank RANK RANKS TURNS WAY     WAY: "run"; "brief": a time limit of kBriefSeconds for each turn; or "stall":
-//   takes
-//                                     part in everything but the launch
+//   ipc_rank RANK RANKS TURNS WAY
+//
+// WAY: "run"; "brief": a time limit of kBriefSeconds for each turn; "endless": no time limit; "hang": its workgroup
+// never runs; or "stall": takes part in everything but the launch. The result of a launch that failed is kFailed.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,6 +26,13 @@ void check(hipError_t error, const char* what) {
 
 void send(const void* bytes, std::size_t count) {
   if (write(STDOUT_FILENO, bytes, count) != static_cast<ssize_t>(count)) std::exit(4);
+}
+
+/// The ring that `way` asks for.
+monojit::emulator::test::KernelText ring_of(const char* way) {
+  using namespace monojit::emulator::test;  // NOLINT(google-build-using-namespace): it is their program
+  if (std::strcmp(way, "brief") == 0) return bounded_ring(kBriefSeconds, true);
+  return std::strcmp(way, "endless") == 0 ? endless_ring() : bounded_ring();
 }
 
 void receive(void* bytes, std::size_t count) {
@@ -51,8 +59,7 @@ int main(int argc, char** argv) {
   check(hipIpcOpenMemHandle(&next, handles[(rank + 1) % ranks], hipIpcMemLazyEnablePeerAccess), "hipIpcOpenMemHandle");
 
   using namespace monojit::emulator::test;  // NOLINT(google-build-using-namespace): it is their program
-  const bool brief = std::strcmp(argv[4], "brief") == 0;
-  const auto object = assemble(brief ? bounded_ring(kBriefSeconds, true) : bounded_ring());
+  const auto object = assemble(ring_of(argv[4]));
   hipModule_t module = nullptr;
   hipFunction_t function = nullptr;
   check(hipModuleLoadData(&module, object.data()), "hipModuleLoadData");
@@ -61,14 +68,16 @@ int main(int argc, char** argv) {
     send("L", 1);
     for (;;) pause();
   }
+  if (std::strcmp(argv[4], "hang") == 0 && monojitEmulatorSetOption("stall", "0") != 0) return 6;
   std::uint64_t rank_argument = rank, turns = std::strtoul(argv[3], nullptr, 10);
   char* result_address = static_cast<char*>(mailbox) + 256;
   void* arguments[] = {&mailbox, &next, &rank_argument, &turns, &result_address};
   check(hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, nullptr, arguments, nullptr), "hipModuleLaunchKernel");
   send("L", 1);
-  check(hipDeviceSynchronize(), "hipDeviceSynchronize");
-  std::uint32_t result = 0;
-  check(hipMemcpy(&result, result_address, sizeof result, hipMemcpyDeviceToHost), "hipMemcpy");
+  std::uint32_t result = kFailed;
+  if (hipDeviceSynchronize() == hipSuccess) {
+    check(hipMemcpy(&result, result_address, sizeof result, hipMemcpyDeviceToHost), "hipMemcpy");
+  }
   send(&result, sizeof result);
   char go = 0;
   receive(&go, 1);  // the memory stays until all have read

@@ -127,6 +127,41 @@ TEST_CASE("when a rank dies, the others' time limits end at once and their kerne
   for (const int i : {0, 2}) CHECK(group[i]->wait() == 0);
 }
 
+TEST_CASE("when a rank's host sleeps and launches nothing, the others' time limits end soon") {
+  constexpr int kCount = 3;
+  Group group;
+  for (int i = 0; i < kCount; ++i) group.push_back(std::make_unique<Rank>(i, kCount, i == 1 ? "stall" : "run"));
+  exchange(group);
+  for (const auto& rank : group) REQUIRE(rank->receive<char>() == 'L');
+  const auto launched = std::chrono::steady_clock::now();
+  for (const int i : {0, 2}) CHECK(group[i]->receive<std::uint32_t>() == kTimeOut);
+  CHECK(std::chrono::steady_clock::now() - launched < kMostAfterDeath);
+  for (const int i : {0, 2}) group[i]->send("g", 1);
+  for (const int i : {0, 2}) CHECK(group[i]->wait() == 0);
+}
+
+TEST_CASE("when a rank's workgroup hangs, the others' time limits end, and its own launch fails though they live") {
+  constexpr int kCount = 3;
+  Group group;
+  for (int i = 0; i < kCount; ++i) group.push_back(std::make_unique<Rank>(i, kCount, i == 1 ? "hang" : "run"));
+  exchange(group);
+  for (const auto& rank : group) REQUIRE(rank->receive<char>() == 'L');
+  for (const int i : {0, 1, 2}) CHECK(group[i]->receive<std::uint32_t>() == (i == 1 ? kFailed : kTimeOut));
+  for (const auto& rank : group) rank->send("g", 1);
+  for (const auto& rank : group) CHECK(rank->wait() == 0);
+}
+
+TEST_CASE("waits without a time limit fail as a deadlock once the rank that they wait for has failed and sleeps") {
+  constexpr int kCount = 3;
+  Group group;
+  for (int i = 0; i < kCount; ++i) group.push_back(std::make_unique<Rank>(i, kCount, i == 1 ? "hang" : "endless"));
+  exchange(group);
+  for (const auto& rank : group) REQUIRE(rank->receive<char>() == 'L');
+  for (const auto& rank : group) CHECK(rank->receive<std::uint32_t>() == kFailed);
+  for (const auto& rank : group) rank->send("g", 1);
+  for (const auto& rank : group) CHECK(rank->wait() == 0);
+}
+
 TEST_CASE("a rank that is stopped is waited for in real time, until the others' time limits end") {
   constexpr int kCount = 3, kEndless = 1'000'000'000;
   constexpr std::chrono::milliseconds kUnderWay{200};

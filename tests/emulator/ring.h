@@ -9,6 +9,7 @@ namespace monojit::emulator::test {
 
 inline constexpr std::uint32_t kCameRound = 1;
 inline constexpr std::uint32_t kTimeOut = 2;
+inline constexpr std::uint32_t kFailed = 3;  ///< not the kernel's: its launch failed
 
 inline constexpr std::uint32_t kRingSeconds = 10;
 inline constexpr std::uint32_t kBriefSeconds = 2;
@@ -65,6 +66,40 @@ sent:
   s_cmp_le_u32 s12, s10
   s_cbranch_scc1 turn
 end:
+  global_store_dword v1, v6, s[14:15]
+)",
+          .arguments = 5};
+}
+
+/// The same without a time limit: it never reads the clock.
+inline KernelText endless_ring() {
+  return {.name = "ring",
+          .body = R"(
+  s_load_dwordx8 s[4:11], s[0:1], 0x0
+  s_load_dwordx2 s[14:15], s[0:1], 0x20
+  v_mov_b32 v1, 0
+  v_mov_b32 v6, 1
+  s_waitcnt lgkmcnt(0)
+  s_mov_b32 s12, 1
+turn:
+  v_mov_b32 v3, s12
+  s_cmp_lg_u32 s8, 0
+  s_cbranch_scc1 wait
+  global_store_dword v1, v3, s[6:7] sc0 sc1
+wait:
+  s_sleep 2
+  global_load_dword v2, v1, s[4:5] sc0 sc1
+  s_waitcnt vmcnt(0)
+  v_readfirstlane_b32 s13, v2
+  s_cmp_ge_u32 s13, s12
+  s_cbranch_scc0 wait
+  s_cmp_eq_u32 s8, 0
+  s_cbranch_scc1 sent
+  global_store_dword v1, v3, s[6:7] sc0 sc1
+sent:
+  s_add_u32 s12, s12, 1
+  s_cmp_le_u32 s12, s10
+  s_cbranch_scc1 turn
   global_store_dword v1, v6, s[14:15]
 )",
           .arguments = 5};

@@ -165,7 +165,10 @@ void Engine::end_launch(const std::shared_ptr<Grid>& grid) {
   if (grid->failure()) {
     note_failure(work->operation.device, *grid->failure());
   } else {
-    if (work->number >= device.accepts_from) device.failure.reset();
+    if (work->number >= device.accepts_from && device.failure) {
+      device.failure.reset();
+      tell_failure();
+    }
     ++totals_.launches;
   }
   finish(work);
@@ -176,6 +179,13 @@ void Engine::note_failure(u32 device, const Failure& failure) {
   if (state.failure && state.accepts_from == ~u64{0}) return;  // the first that was not reported
   state.failure = failure;
   state.accepts_from = ~u64{0};
+  tell_failure();
+}
+
+/// To the processes that share memory with this one.
+void Engine::tell_failure() {
+  processes_.note_failed(
+      std::ranges::any_of(devices_, [](const DeviceState& device) { return device.failure.has_value(); }));
 }
 
 void Engine::finish(const WorkPtr& work) {

@@ -103,6 +103,7 @@ class Engine : private OutsideWorld {
   template <class Condition>
   void wait_until(Lock& lock, const Condition& condition);
   void note_failure(u32 device, const Failure& failure);
+  void tell_failure();
   void finish(const WorkPtr& work);
   void throw_failure(u32 device);
   [[nodiscard]] bool dropped(const QueuedWork& work) const;

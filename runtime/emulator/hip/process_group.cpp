@@ -16,16 +16,16 @@
 namespace monojit::emulator {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr u32 kMostPeers = 64;
-constexpr u64 kPageMagic = 0x6d6f6e6f6a697431;
+constexpr u64 kPageMagic = 0x6d6f6e6f6a697432;
 constexpr std::chrono::milliseconds kRefreshEvery{5};
 // A process that says it works and shows no sign of life for so long hangs.
 constexpr i64 kStalledNanoseconds = 5'000'000'000;
+// A process without kernels none of whose threads has run for so long won't act before something happens.
+constexpr std::chrono::milliseconds kAsleepAfter{1000};
 constexpr u64 kRoundsToBelieve = 2;  // that a peer must have looked around after this process's last store
 
-i64 now_nanoseconds() { return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count(); }
+i64 now_nanoseconds() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// State letter and start time of a process; false if there is none.
 bool read_stat(i32 pid, char& state, u64& start) {
@@ -58,7 +58,15 @@ ProcessId::Life ProcessId::life() const {
   char state = 0;
   u64 started = 0;
   if (!read_stat(pid, state, started) || started != start || state == 'Z' || state == 'X') return Life::kEnded;
-  return state == 'T' || state == 't' ? Life::kStopped : Life::kRunning;
+  if (state == 'T' || state == 't') return Life::kStopped;
+  return state == 'S' ? Life::kAsleep : Life::kRunning;
+}
+
+std::optional<i64> ProcessId::processor_time() const {
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) != 0) return std::nullopt;
+  return std::chrono::nanoseconds(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec)).count();
 }
 
 int ProcessId::open_descriptor(int descriptor) const {
@@ -82,6 +90,7 @@ struct ProcessGroup::Page {
   std::atomic<u64> idle_rounds;  ///< in a row
   std::atomic<i64> seen;         ///< when the engine last showed up, nanoseconds of the machine's monotonic clock
   std::atomic<u64> jumped;       ///< ticks that time jumped
+  std::atomic<bool> failed;      ///< a device's work, and no launch succeeded there since
   struct Slot {
     std::atomic<u32> taken;
     std::atomic<u32> ready;
@@ -161,7 +170,11 @@ void ProcessGroup::refresh() {
     }
   }
   for (Peer& peer : peers_) {
-    if (peer.life != ProcessId::Life::kEnded) peer.life = peer.id.life();
+    if (peer.life == ProcessId::Life::kEnded) continue;
+    peer.life = peer.id.life();
+    const auto used = peer.id.processor_time();
+    if (peer.life != ProcessId::Life::kAsleep || !used || used != peer.processor_time) peer.quiet_since = refreshed_;
+    peer.processor_time = used;
   }
 }
 
@@ -186,6 +199,15 @@ void ProcessGroup::note_no_kernels() {
   page_->seen = now_nanoseconds();
 }
 
+void ProcessGroup::note_failed(bool failed) { page_->failed = failed; }
+
+/// Its host may launch or copy something, unless it waits for something itself. One whose work has failed waits for the
+/// others to find out; of another one can't know.
+Outside ProcessGroup::without_kernels(const Peer& peer) {
+  if (Clock::now() < peer.quiet_since + kAsleepAfter) return Outside::kPerhaps;
+  return peer.page->failed ? Outside::kNobody : Outside::kTime;
+}
+
 /// A peer's kernels only count as waiting when they have looked around since this process's kernels last did anything.
 Outside ProcessGroup::state_of(Peer& peer, bool restart) const {
   if (peer.life == ProcessId::Life::kEnded) return Outside::kNobody;
@@ -200,7 +222,7 @@ Outside ProcessGroup::state_of(Peer& peer, bool restart) const {
   }
   if (state == Outside::kWorking)
     return now_nanoseconds() - page.seen > kStalledNanoseconds ? Outside::kPerhaps : state;
-  if (state == Outside::kPerhaps) return state;
+  if (state == Outside::kPerhaps) return without_kernels(peer);
   if (now_nanoseconds() - page.seen > kStalledNanoseconds) return Outside::kPerhaps;
   return idle_rounds >= peer.idle_rounds + kRoundsToBelieve ? state : Outside::kWorking;
 }
@@ -233,7 +255,9 @@ std::string ProcessGroup::describe() const {
   std::string text;
   for (const Peer& peer : peers_) {
     text += fmt::format("\n process {}, which shares memory with this one, {}", peer.id.pid,
-                        peer.life == ProcessId::Life::kEnded ? "has ended" : "only waits too");
+                        peer.life == ProcessId::Life::kEnded ? "has ended"
+                        : peer.page->failed                  ? "waits after a failure of its own"
+                                                             : "only waits too");
   }
   return text;
 }

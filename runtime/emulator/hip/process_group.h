@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,12 @@ struct ProcessId {
 
   bool operator==(const ProcessId&) const = default;
   [[nodiscard]] static ProcessId own();
-  enum class Life : u8 { kEnded, kStopped, kRunning };
-  /// A zombie has ended; one that a signal or a debugger stopped may go on.
+  enum class Life : u8 { kEnded, kStopped, kAsleep, kRunning };
+  /// A zombie has ended; one that a signal or a debugger stopped may go on; the main thread of one that is asleep waits
+  /// for something.
   [[nodiscard]] Life life() const;
+  /// What all its threads have used of the processors, in nanoseconds; nothing if it is gone.
+  [[nodiscard]] std::optional<i64> processor_time() const;
   [[nodiscard]] bool alive() const { return life() != Life::kEnded; }
   /// Opens a file descriptor of that process. Throws Failure (kInvalidValue) if it is gone or may not be looked into.
   [[nodiscard]] int open_descriptor(int descriptor) const;
@@ -45,6 +49,8 @@ class ProcessGroup {
   void note_working();
   void note_idle(Outside own, bool for_time);
   void note_no_kernels();
+  /// Whether a device's work has failed, and no launch succeeded there since.
+  void note_failed(bool failed);
   void note_jump(u64 ticks);
 
   /// What the others may still do, seen from a process whose own kernels all wait.
@@ -55,6 +61,7 @@ class ProcessGroup {
   [[nodiscard]] std::string describe() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Page;
   struct Peer {
     ProcessId id;
@@ -63,18 +70,21 @@ class ProcessGroup {
     u64 progress = 0;     ///< when this process's waiting began
     u64 idle_rounds = 0;  ///< the same
     u64 jump_base = 0;    ///< its jumps less this process's, when they met
+    std::optional<i64> processor_time{};
+    Clock::time_point quiet_since{};  ///< no thread of it ran since
   };
 
   void add(const ProcessId& process, int descriptor);
   void refresh();
   [[nodiscard]] Outside state_of(Peer& peer, bool restart) const;
+  [[nodiscard]] static Outside without_kernels(const Peer& peer);
 
   mutable std::mutex mutex_;
   int descriptor_ = -1;
   Page* page_ = nullptr;
   ProcessId own_;
   std::vector<Peer> peers_;
-  std::chrono::steady_clock::time_point refreshed_;
+  Clock::time_point refreshed_;
   bool waiting_ = false;  ///< the peers' counts were taken
 };
 

@@ -1,6 +1,7 @@
 #include "runtime/emulator/schedule/scheduler.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -282,6 +283,7 @@ void Scheduler::settle(RoundResult& result) {
       break;
     case ProgressWatch::Verdict::kIdle:
       result.idle = true;
+      report_stalled();
       break;
     case ProgressWatch::Verdict::kDeadlock:
       report_deadlock();
@@ -308,17 +310,31 @@ void Scheduler::end_traced_round() {
 }
 
 void Scheduler::report_deadlock() {
-  std::vector<const Grid*> grids;
+  std::vector<Grid*> grids;
   for (const auto& grid : grids_) {
     if (!grid->ended()) grids.push_back(grid.get());
   }
-  const std::string places = describe_waiting(grids, visits_, settings_, *allocations_.snapshot()) +
-                             (outside_ == nullptr ? "" : outside_->describe());
-  for (const auto& grid : grids_) {
-    if (grid->ended()) continue;
+  fail_as_deadlock(grids, outside_ == nullptr ? "" : outside_->describe());
+}
+
+void Scheduler::fail_as_deadlock(std::span<Grid* const> grids, const std::string& others) {
+  const std::vector<const Grid*> told(grids.begin(), grids.end());
+  const std::string places = describe_waiting(told, visits_, settings_, *allocations_.snapshot()) + others;
+  for (Grid* const grid : grids) {
     grid->fail({FailureKind::kDeadlock,
                 fmt::format("kernel {}: deadlock: no wave can make progress, and nothing is stored any more{}",
                             grid->launch().program->kernel, places)});
+  }
+}
+
+/// Launches of which only workgroups are left that the settings stall: they never end, whoever may still act.
+void Scheduler::report_stalled() {
+  if (settings_.stalled.empty()) return;
+  for (const auto& grid : grids_) {
+    const auto of_grid = [&](const Visit& visit) { return visit.grid == grid.get(); };
+    const auto runs = [&](const Visit& visit) { return of_grid(visit) && !visit.group->stalled; };
+    if (grid->ended() || grid->never_started() > 0 || std::ranges::any_of(visits_, runs)) continue;
+    fail_as_deadlock(std::array{grid.get()}, "");
   }
 }
 

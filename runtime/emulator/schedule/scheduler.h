@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "runtime/emulator/memory/memory_model.h"
@@ -72,6 +73,8 @@ class Scheduler {
   void finish(Grid& grid);
   void end_traced_round();
   void report_deadlock();
+  void fail_as_deadlock(std::span<Grid* const> grids, const std::string& others);
+  void report_stalled();
   void stop_overdue();
   void prepare_workers();
   void choose_memory();
