@@ -47,8 +47,9 @@ std::size_t mismatches(const Tensor& expected, const Tensor& actual, Fp8Format f
   return expected.bytes.size();
 }
 
-void BoundTracker::add(double result, double wide, double low, double high) {
+void BoundTracker::add(double result, double wide, double low, double high, double magnitude) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (!std::isfinite(result) && magnitude > static_cast<double>(std::numeric_limits<float>::max())) return;
   if (std::isnan(result) && (std::isnan(wide) || std::isnan(low) || std::isnan(high))) return;
   if (result == wide || (std::isinf(result) && (result == low || result == high))) return;
   double error = std::fabs(result - wide);

@@ -16,14 +16,17 @@ std::size_t mismatches(const Tensor& expected, const Tensor& actual, Fp8Format f
 class BoundTracker {
  public:
   /// `result` must lie between `low` and `high`, what the ends of an interval around `wide` are rounded to; its
-  /// distance from `wide` is bounded by theirs. A NaN passes where `wide` or an end is NaN, and fails elsewhere.
-  void add(double result, double wide, double low, double high);
+  /// distance from `wide` is bounded by theirs. A NaN passes where `wide` or an end is NaN. `magnitude`: of the terms
+  /// of the sum that `wide` is. Where it is beyond a float's range the sum may run into an infinity on its way, or into
+  /// two of them, so that infinities and NaNs pass; they fail elsewhere.
+  void add(double result, double wide, double low, double high, double magnitude = 0);
 
   /// As add(), for ends `wide` - `slack` and `wide` + `slack` that go through the monotone function `rounding` of a
   /// float.
   template <class Rounding>
-  void add_rounded(double result, double wide, double slack, Rounding rounding) {
-    add(result, wide, rounding(static_cast<float>(wide - slack)), rounding(static_cast<float>(wide + slack)));
+  void add_rounded(double result, double wide, double slack, Rounding rounding, double magnitude = 0) {
+    add(result, wide, rounding(static_cast<float>(wide - slack)), rounding(static_cast<float>(wide + slack)),
+        magnitude);
   }
 
   /// Of the worst element.

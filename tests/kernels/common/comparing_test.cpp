@@ -48,6 +48,21 @@ TEST_CASE("a NaN is right only where the reference has one") {
   CHECK_FALSE(missing.within());
 }
 
+TEST_CASE("an infinity or a NaN is right where the sum's terms are beyond a float's range, and nowhere else") {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double result : {kInfinity, -kInfinity, kNan}) {
+    BoundTracker overflowing;
+    overflowing.add_rounded(result, 1e30, 1e33, round_bf16, 1e39);
+    CHECK(overflowing.within());
+    BoundTracker in_range;
+    in_range.add_rounded(result, 1e30, 1e33, round_bf16, 3e38);
+    CHECK_FALSE(in_range.within());
+  }
+  BoundTracker finite;
+  finite.add_rounded(2e33, 1e30, 1e33, round_bf16, 1e39);
+  CHECK_FALSE(finite.within());
+}
+
 TEST_CASE("mismatches count differing bits, except between two NaNs") {
   Tensor expected = make_tensor("x", DType::kFp8, {4});
   Tensor actual = expected;

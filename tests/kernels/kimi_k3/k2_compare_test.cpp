@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,27 @@ TEST_CASE("what the reference leaves behind is right, by the wide reference too"
       CHECK(one.ok);
     }
     CHECK(expected.differences(a_case.group.memory()).empty());
+  }
+}
+
+TEST_CASE("what overflows in the reference is right, by the wide reference too") {
+  constexpr float kHuge = 3e38F;        // sums of its products run into infinities on their way
+  constexpr float kHugeSquare = 1e25F;  // its square is infinity, itself it is in range
+  struct Given {
+    const char* name;
+    float value;
+  };
+  const K2Key key{.tokens = 1, .nblocks = 1};
+  for (const auto& [name, value] : {Given{"core", kHuge}, Given{"prefix", kHugeSquare},
+                                    Given{"prefix", std::numeric_limits<float>::infinity()}, Given{"blocks", kHuge}}) {
+    K2Case a_case = K2Case::generated(key, kSeed);
+    a_case.fill(name, value);
+    const GroupExpectation expected(key, a_case.group.memory());
+    launch(a_case, expected.results());
+    for (const Comparison& one : expected.compare(a_case.group.memory())) {
+      INFO(name << " of " << value << ": " << one.name << ": error " << one.max_error << " of " << one.bound);
+      CHECK(one.ok);
+    }
   }
 }
 

@@ -105,7 +105,7 @@ class RankCheck {
     for (int n = 0; n < rows; ++n) {
       const std::size_t first = static_cast<std::size_t>(first_row + n) * activations.size();
       const reference::WideDot dot = reference::wide_dot(&weight[first], activations.data(), activations.size());
-      tracker.add_rounded(result(n), dot.sum, dot.magnitude * bound, round_bf16);
+      tracker.add_rounded(result(n), dot.sum, dot.magnitude * bound, round_bf16, dot.magnitude);
     }
   }
 
@@ -123,7 +123,8 @@ class RankCheck {
       const std::size_t index = static_cast<std::size_t>(token) * kHidden + i;
       const double old = key_.reset ? 0 : static_cast<double>(bf16_value(prefix_before_[index]));
       check_.prefix.add(bf16_value(after_.prefix[index]), old + delta.value,
-                        to_bf16(old + to_bf16(delta.value - slack)), to_bf16(old + to_bf16(delta.value + slack)));
+                        to_bf16(old + to_bf16(delta.value - slack)), to_bf16(old + to_bf16(delta.value + slack)),
+                        delta.magnitude);
     }
   }
 
@@ -157,7 +158,7 @@ class RankCheck {
       const std::size_t row = static_cast<std::size_t>(kRankExperts * rank_ + n) * kHidden;
       const reference::WideDot dot = reference::wide_dot(&gate[row], x.data(), kHidden);
       check_.rlog.add_rounded(peer_.float_value(peers_.rlog, peers_.rlog.at(rank_, token, n)), dot.sum,
-                              dot.magnitude * gemv_bound(kRouterGemv, kRouterParts), std::identity{});
+                              dot.magnitude * gemv_bound(kRouterGemv, kRouterParts), std::identity{}, dot.magnitude);
     }
   }
 
@@ -295,7 +296,7 @@ class RankCheck {
       const double slack = dot.magnitude * gemv_bound(kUpGemv, 0) + kF32Unit * (std::fabs(shared) + dot.magnitude);
       check_.final_.add_rounded(peer_.bf16_element(peers_.final_, peers_.final_.at(rank_, token, 0),
                                                    static_cast<std::size_t>(kRankColumns * rank_) + n),
-                                wide, slack, round_bf16);
+                                wide, slack, round_bf16, std::fabs(shared) + dot.magnitude);
     }
   }
 
@@ -303,7 +304,7 @@ class RankCheck {
     for (std::size_t i = 0; i < kHidden; ++i) {
       const Sum sum = ranks_sum(peers_.final_, token, i);
       check_.out.add_rounded(bf16_value(after_.out[static_cast<std::size_t>(token) * kHidden + i]), sum.value,
-                             kRanks * kF32Unit * sum.magnitude, round_bf16);
+                             kRanks * kF32Unit * sum.magnitude, round_bf16, sum.magnitude);
     }
   }
 

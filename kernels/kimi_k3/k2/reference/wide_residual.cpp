@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "kernels/common/reference/wide_dot.h"
@@ -27,6 +28,12 @@ struct Source {
   double slack = 0;  // of the logit
 };
 
+/// A sum that the kernel keeps in a float: beyond its range it is an infinity.
+double in_float(double sum) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  return std::fabs(sum) > kLargest ? std::copysign(std::numeric_limits<double>::infinity(), sum) : sum;
+}
+
 Source score(std::vector<double> values, const K2Key& key, const ResidualInputs& in) {
   double squares = 0;
   double dot = 0;
@@ -38,8 +45,8 @@ Source score(std::vector<double> values, const K2Key& key, const ResidualInputs&
     dot += values[i] * weight;
     magnitude += std::fabs(values[i] * weight);
   }
-  const double rstd = 1 / std::sqrt(squares / kHidden + static_cast<double>(key.eps));
-  const double logit = dot * rstd;
+  const double rstd = 1 / std::sqrt(in_float(squares) / kHidden + static_cast<double>(key.eps));
+  const double logit = in_float(dot) * rstd;
   const double slack = kF32Unit * (kScoreRoundings * magnitude * rstd + (kRstdRoundings + 4) * std::fabs(logit));
   return {std::move(values), logit, slack};
 }
@@ -60,7 +67,7 @@ std::vector<WideValue> wide_norm(std::span<const WideValue> row, std::span<const
     squares += v.value * v.value;
     errors += v.slack * v.slack;
   }
-  const double mean = squares / static_cast<double>(row.size());
+  const double mean = in_float(squares) / static_cast<double>(row.size());
   const double rstd = 1 / std::sqrt(mean + eps);
   const double relative = kF32Unit * (kRstdRoundings + 4) + (squares > 0 ? std::sqrt(errors / squares) : 0);
   std::vector<WideValue> result;
