@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/hip/device_error.h"
+
 namespace monojit::runtime {
 namespace {
 
@@ -69,7 +71,7 @@ void GroupStep::launch(std::size_t index, hipStream_t stream) const {
 }
 
 void GroupStep::synchronize() const {
-  for (const Stream& stream : streams_) stream.synchronize();
+  call_all(streams_, [](const Stream& stream) { stream.synchronize(); });
 }
 
 }  // namespace monojit::runtime

@@ -45,7 +45,7 @@ class GroupStep {
   void launch() const;
   /// The same on rank `index` alone, on an engine's stream.
   void launch(std::size_t index, hipStream_t stream) const;
-  /// Waits for the ranks' own streams; throws the first rank's DeviceError.
+  /// Waits for the ranks' own streams, all of them; then throws the first rank's DeviceError.
   void synchronize() const;
 
   hipStream_t stream(std::size_t index) const { return streams_[index].get(); }

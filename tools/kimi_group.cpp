@@ -1,7 +1,6 @@
 #include "tools/kimi_group.h"
 
 #include <cstddef>
-#include <exception>
 
 #include <fmt/format.h>
 
@@ -60,17 +59,8 @@ void KimiGroup::launch(std::span<const std::shared_ptr<const runtime::LoadedKern
   synchronize();
 }
 
-// What a device's failure was is told once: one that nobody asked for would turn up in the middle of the explanation.
 void KimiGroup::synchronize() const {
-  std::exception_ptr first;
-  for (const KimiRank& rank : ranks_) {
-    try {
-      rank.synchronize();
-    } catch (const runtime::DeviceError&) {
-      if (!first) first = std::current_exception();
-    }
-  }
-  if (first) std::rethrow_exception(first);
+  runtime::call_all(ranks_, [](const KimiRank& rank) { rank.synchronize(); });
 }
 
 std::optional<std::string> KimiGroup::explain(std::span<const runtime::WatchedLaunch> launches) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -30,5 +31,20 @@ class DeviceError : public std::runtime_error {
   std::string text_;
   std::string detail_;
 };
+
+/// Calls `call` with each of `items`, those behind one that fails too, then throws the first DeviceError: a failure
+/// that nobody asked for would turn up in a later call.
+template <class Items, class Call>
+void call_all(const Items& items, const Call& call) {
+  std::exception_ptr first;
+  for (const auto& item : items) {
+    try {
+      call(item);
+    } catch (const DeviceError&) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
+}
 
 }  // namespace monojit::runtime

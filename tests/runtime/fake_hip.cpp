@@ -77,7 +77,7 @@ FAKE hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned int) {
   return *stream = reinterpret_cast<hipStream_t>(&state), outcome("hipStreamCreateWithFlags");
 }
 FAKE hipError_t hipStreamDestroy(hipStream_t) { return outcome("hipStreamDestroy"); }
-FAKE hipError_t hipStreamSynchronize(hipStream_t) { return outcome("hipStreamSynchronize"); }
+FAKE hipError_t hipStreamSynchronize(hipStream_t) { return ++state.synchronizations, outcome("hipStreamSynchronize"); }
 FAKE hipError_t hipDeviceSynchronize() { return outcome("hipDeviceSynchronize"); }
 FAKE hipError_t hipExtMallocWithFlags(void** address, size_t bytes, unsigned int) {
   if (const hipError_t error = outcome("hipExtMallocWithFlags")) return error;

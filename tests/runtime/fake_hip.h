@@ -23,6 +23,7 @@ struct FakeHip {
   int graphs = 0;    ///< captured, not destroyed yet
   int replays = 0;   ///< of executable ones
   int copies = 0;    ///< asynchronous ones
+  int synchronizations = 0;
   void* copied_to = nullptr;
   bool landed = true;  ///< events are over
   unsigned grid = 0;
