@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/common/rank_reasons.h"
+
 namespace monojit::runtime {
 namespace {
 
@@ -46,23 +48,23 @@ std::string reason_of(Act&& act) {
   return {};
 }
 
-void refuse(std::vector<std::string> reasons) {
-  if (!reasons.empty()) throw PeerGroupError(std::move(reasons));
+void refuse(const kernels::RankReasons& reasons) {
+  if (!reasons.empty()) throw PeerGroupError(reasons.texts());
 }
 
 std::vector<Message> gathered(const Gather& gather, const Message& own, int ranks) {
   std::vector<Message> all = gather(own);
   if (all.size() != static_cast<std::size_t>(ranks)) {
-    refuse({fmt::format("the exchange gave {} messages for {} ranks", all.size(), ranks)});
+    throw PeerGroupError({fmt::format("the exchange gave {} messages for {} ranks", all.size(), ranks)});
   }
   return all;
 }
 
 /// Why the offers make no group; the same on every rank that looks at them.
-std::vector<std::string> objections(const std::vector<Message>& messages, std::vector<Offer>& offers) {
-  std::vector<std::string> reasons;
+kernels::RankReasons objections(const std::vector<Message>& messages, std::vector<Offer>& offers) {
+  kernels::RankReasons reasons;
   for (std::size_t rank = 0; rank < messages.size(); ++rank) {
-    const auto object = [&](std::string_view reason) { reasons.push_back(fmt::format("rank {}: {}", rank, reason)); };
+    const auto object = [&](std::string reason) { reasons.add(static_cast<int>(rank), std::move(reason)); };
     Offer& offer = offers.emplace_back();
     if (messages[rank].size() < sizeof offer) {
       object("its message is too short: another version of monojit?");
@@ -92,15 +94,15 @@ PeerGroup PeerGroup::in_process(std::span<const Device> devices, const kernels::
   }
   PeerGroup group(state);
   group.ranks_.reserve(devices.size());
-  std::vector<std::string> reasons;
+  kernels::RankReasons reasons;
   for (std::size_t rank = 0; rank < devices.size(); ++rank) {
-    const std::string reason = reason_of([&] {
+    std::string reason = reason_of([&] {
       for (const Device& peer : devices) devices[rank].enable_peer_access(peer);
       group.ranks_.emplace_back(devices[rank], static_cast<int>(rank), state);
     });
-    if (!reason.empty()) reasons.push_back(fmt::format("rank {}: {}", rank, reason));
+    if (!reason.empty()) reasons.add(static_cast<int>(rank), std::move(reason));
   }
-  refuse(std::move(reasons));
+  refuse(reasons);
   for (PeerRank& rank : group.ranks_) {
     for (const PeerRank& peer : group.ranks_) rank.set_peer(peer.rank(), peer.peer());
     rank.write_table();
@@ -126,13 +128,13 @@ PeerGroup PeerGroup::across_processes(const Device& device, int rank, const kern
     group.ranks_.front().write_table();
   });
   // A rank that could not open another's buffer must not leave the others waiting in their first launch.
-  std::vector<std::string> reasons;
+  kernels::RankReasons reasons;
   const std::vector<Message> verdicts = gathered(
       gather, Message(std::as_bytes(std::span(reason)).begin(), std::as_bytes(std::span(reason)).end()), state.ranks);
   for (std::size_t peer = 0; peer < verdicts.size(); ++peer) {
-    if (!verdicts[peer].empty()) reasons.push_back(fmt::format("rank {}: {}", peer, reason_in(verdicts[peer], 0)));
+    if (!verdicts[peer].empty()) reasons.add(static_cast<int>(peer), reason_in(verdicts[peer], 0));
   }
-  refuse(std::move(reasons));
+  refuse(reasons);
   return group;
 }
 

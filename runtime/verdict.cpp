@@ -1,10 +1,12 @@
 #include "runtime/verdict.h"
 
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "kernels/common/rank_reasons.h"
 #include "runtime/json_words.h"
 
 namespace monojit::runtime {
@@ -24,19 +26,19 @@ Verdict verdict_from_json(std::string_view text) {
 }
 
 std::vector<std::string> disagreements(std::span<const Verdict> ranks) {
-  std::vector<std::string> found;
+  kernels::RankReasons found;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const Verdict& verdict = ranks[rank];
-    for (const std::string& reason : verdict.reasons) found.push_back(fmt::format("rank {}: {}", rank, reason));
+    const auto object = [&](std::string reason) { found.add(static_cast<int>(rank), std::move(reason)); };
+    for (const std::string& reason : verdict.reasons) object(reason);
     if (!verdict.ok() || !ranks[0].ok()) continue;
     if (verdict.keys != ranks[0].keys) {
-      found.push_back(fmt::format("rank {}: has other keys than rank 0, or another build of monojit", rank));
+      object("has other keys than rank 0, or another build of monojit");
     } else if (verdict.code != ranks[0].code) {
-      found.push_back(fmt::format("rank {}: has other code than rank 0 ({}, rank 0 {})", rank, verdict.toolchain,
-                                  ranks[0].toolchain));
+      object(fmt::format("has other code than rank 0 ({}, rank 0 {})", verdict.toolchain, ranks[0].toolchain));
     }
   }
-  return found;
+  return found.texts();
 }
 
 }  // namespace monojit::runtime

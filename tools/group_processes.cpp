@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/common/rank_reasons.h"
 #include "kernels/common/reference/tensors.h"
 #include "kernels/kimi_k3/k2/reference/compare.h"
 #include "kernels/kimi_k3/k2/reference/generate.h"
@@ -169,16 +170,13 @@ bool all_say(std::span<const RankProcesses::Message> messages, std::string_view 
 
 std::optional<LaunchFailure> failure_of(const kernels::BuildKey& key, const SharedGroup& shared,
                                         const RankProcesses& processes) {
-  std::string error;
+  kernels::RankReasons errors;
   std::vector<std::vector<std::uint32_t>> health(kRanks);
   std::vector<std::uint32_t> alarms;
   for (int rank = 0; rank < kRanks; ++rank) {
     const RankReport& report = shared.report(rank);
-    const auto say_error = [&](std::string_view text) {
-      error += fmt::format("{}rank {}: {}", error.empty() ? "" : "\n", rank, text);
-    };
-    if (report.error[0] != '\0') say_error(report.error.data());
-    if (!processes.failure(rank).empty()) say_error("its process " + processes.failure(rank));
+    if (report.error[0] != '\0') errors.add(rank, report.error.data());
+    if (!processes.failure(rank).empty()) errors.add(rank, processes.failure(rank));
     if (!report.downloaded) continue;
     const auto words = shared.rank(rank).of<std::uint32_t>("health");
     health[static_cast<std::size_t>(rank)].assign(words.begin(), words.end());
@@ -188,8 +186,9 @@ std::optional<LaunchFailure> failure_of(const kernels::BuildKey& key, const Shar
   }
   const runtime::WatchedLaunch launch{key, shared.rank(0).of<std::int32_t>("layer")[0]};
   auto text = runtime::explain_group(health, alarms, {&launch, 1});
-  if (!text && error.empty()) return std::nullopt;
-  return LaunchFailure{.error = error, .health = std::move(text).value_or("")};
+  if (!text && errors.empty()) return std::nullopt;
+  return LaunchFailure{.error = fmt::format("{}", fmt::join(errors.texts(), "\n")),
+                       .health = std::move(text).value_or("")};
 }
 
 void take_reports(const SharedGroup& shared, RunResult& result) {

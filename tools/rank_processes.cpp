@@ -5,8 +5,10 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -24,6 +26,7 @@ namespace {
 using Message = RankProcesses::Message;
 
 constexpr int kFailed = 1;
+constexpr std::size_t kThrownBytes = 16384;  // of a text
 
 bool receive_all(int socket, std::span<std::byte> bytes) {
   while (!bytes.empty()) {
@@ -49,7 +52,12 @@ std::optional<Message> receive_message(int socket) {
   return message;
 }
 
-[[noreturn]] void run_rank(int rank, int ranks, int socket, const RankProcesses::Body& body) {
+void keep(std::string_view text, std::span<std::byte> memory) {
+  std::memcpy(memory.data(), text.data(), std::min(text.size(), memory.size() - 1));
+}
+
+[[noreturn]] void run_rank(int rank, int ranks, int socket, const RankProcesses::Body& body,
+                           std::span<std::byte> thrown) {
   const runtime::Gather gather = [&](std::span<const std::byte> own) {
     if (!send_message(socket, own)) throw std::runtime_error("the exchange between the ranks has ended");
     std::vector<Message> all;
@@ -64,22 +72,27 @@ std::optional<Message> receive_message(int socket) {
   try {
     body(rank, gather);
   } catch (const std::exception& error) {
-    (void)std::fprintf(stderr, "monojit: rank %d: %s\n", rank, error.what());
+    keep(error.what(), thrown);
     status = kFailed;
   }
   (void)std::fflush(stderr);
   _exit(status);  // this process's copies of the parent's objects are not its to destroy
 }
 
-std::string failure_of(int status) {
-  if (WIFSIGNALED(status)) return fmt::format("was killed by signal {}", WTERMSIG(status));
-  if (WIFEXITED(status) && WEXITSTATUS(status) != 0) return fmt::format("ended with code {}", WEXITSTATUS(status));
+std::string failure_of(int status, std::span<const std::byte> thrown) {
+  if (thrown[0] != std::byte{0}) return reinterpret_cast<const char*>(thrown.data());
+  if (WIFSIGNALED(status)) return fmt::format("its process was killed by signal {}", WTERMSIG(status));
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
+    return fmt::format("its process ended with code {}", WEXITSTATUS(status));
+  }
   return {};
 }
 
 }  // namespace
 
-RankProcesses::RankProcesses(int ranks, const Body& body) : ranks_(static_cast<std::size_t>(ranks)) {
+RankProcesses::RankProcesses(int ranks, const Body& body)
+    : memory_(static_cast<std::size_t>(ranks) * kThrownBytes), ranks_(static_cast<std::size_t>(ranks)) {
+  for (Rank& rank : ranks_) rank.thrown = memory_.take(kThrownBytes);
   (void)std::fflush(nullptr);  // or each process would write what is buffered here
   for (int rank = 0; rank < ranks; ++rank) start(rank, body);
 }
@@ -99,10 +112,11 @@ void RankProcesses::start(int rank, const Body& body) {
     for (const Rank& earlier : ranks_) {
       if (earlier.socket >= 0) (void)close(earlier.socket);
     }
-    run_rank(rank, static_cast<int>(ranks_.size()), ends[1], body);
+    run_rank(rank, static_cast<int>(ranks_.size()), ends[1], body, ranks_[static_cast<std::size_t>(rank)].thrown);
   }
   (void)close(ends[1]);
-  ranks_[static_cast<std::size_t>(rank)] = {.process = process, .socket = ends[0], .failure = {}};
+  ranks_[static_cast<std::size_t>(rank)].process = process;
+  ranks_[static_cast<std::size_t>(rank)].socket = ends[0];
 }
 
 void RankProcesses::end(Rank& rank) {
@@ -110,7 +124,7 @@ void RankProcesses::end(Rank& rank) {
   int status = 0;
   while (waitpid(rank.process, &status, 0) < 0 && errno == EINTR) continue;
   rank.process = -1;
-  rank.failure = failure_of(status);
+  rank.failure = failure_of(status, rank.thrown);
 }
 
 RankProcesses::~RankProcesses() {

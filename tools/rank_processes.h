@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "runtime/peer_group.h"
+#include "tools/shared_memory.h"
 
 namespace monojit::tools {
 
@@ -30,18 +31,21 @@ class RankProcesses {
   /// Carries messages until all processes have ended. `observe` sees those of each exchange before the ranks do.
   void serve(const std::function<void(std::span<const Message>)>& observe);
 
-  /// How a process ended that did not end well: "was killed by signal 9"; empty: it did. After serve().
+  /// Why a process did not end well: what its body threw, or "its process was killed by signal 9"; empty: it did. After
+  /// serve().
   const std::string& failure(int rank) const { return ranks_[static_cast<std::size_t>(rank)].failure; }
 
  private:
   struct Rank {
     pid_t process = -1;
     int socket = -1;
+    std::span<std::byte> thrown;  ///< text of what the body threw, shared with the process
     std::string failure;
   };
   void start(int rank, const Body& body);
   void end(Rank& rank);
 
+  SharedMemory memory_;
   std::vector<Rank> ranks_;
 };
 

@@ -37,11 +37,12 @@ TEST_CASE("Workgroups that waited for the same kind of thing share a line, which
   give_up(words, 4, "ar", 5 * 3584 + 7);
   give_up(words, 5, "ar", 0);
   give_up(words, 200, "lnrdy", 3);
-  CHECK(explain_rank(2, words, launches()) ==
-        "rank 2: workgroup 4 (and 1 other) waited more than 10 s for pair 17927 of ar, output projection partials "
-        "(source 5, token 0, word 7) from rank 5, in the launch with layer 133: expected tag 0x986, saw 0x77\n"
-        "rank 2: workgroup 200 waited more than 10 s for pair 3 of lnrdy, flag: this slice of every ln row (slice 3) "
-        "from workgroup 59 of its own rank, in the launch with layer 133: expected tag 0x986, saw 0x77");
+  CHECK(
+      explain_rank(2, words, launches()) ==
+      "rank 2: workgroup 4 (and 1 other) waited more than 10 s for pair 17927 of ar, partials of the output projection "
+      "(source 5, token 0, word 7) from rank 5, in the launch with layer 133: expected tag 0x986, saw 0x77\n"
+      "rank 2: workgroup 200 waited more than 10 s for pair 3 of lnrdy, flag of a slice of all rows of ln (slice 3) "
+      "from workgroup 59 of its own rank, in the launch with layer 133: expected tag 0x986, saw 0x77");
 }
 
 TEST_CASE("A rank that is well says nothing; one whose first word alone is set has no record") {

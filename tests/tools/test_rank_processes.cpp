@@ -51,8 +51,8 @@ TEST_CASE("A rank that dies or throws sends nothing from then on; the others go 
     (void)gather(message("second"));
   });
   CHECK(served(processes) == std::vector<std::string>{"first|first|first|", "||second|"});
-  CHECK(processes.failure(0) == "ended with code 1");
-  CHECK(processes.failure(1) == "was killed by signal 9");
+  CHECK(processes.failure(0) == "a test's rank that fails");
+  CHECK(processes.failure(1) == "its process was killed by signal 9");
   CHECK(processes.failure(2).empty());
 }
 

@@ -37,31 +37,32 @@ constexpr ScratchLayout scratch_layout(int tokens, int nblocks) {
   Placer at;
   ScratchLayout s;
   s.part = at.place("part", Content::kFloat32Pair, {{"slice", kSlices}, token, {"source", sources}, {"which", 2}},
-                    "0: sum of squares, 1: score, of a slice of an AttnRes source");
+                    "sum of squares (which 0) or score (which 1) of a slice of an AttnRes source");
   s.wgt = at.place("wgt", Content::kFloat32Pair, {token, {"source", sources + 1}},
-                   "softmax numerator of an AttnRes source; behind the last one the denominator");
+                   "softmax numerator of an AttnRes source, or behind the last one the denominator");
   s.msq = at.place("msq", Content::kFloat32Pair, {{"slice", kSlices}, token}, "sum of squares of a mixed slice");
-  s.xrdy = at.place("xrdy", Content::kWordPair, {{"slice", kSlices}}, "flag: this slice of every xrow row is there");
+  s.xrdy = at.place("xrdy", Content::kWordPair, {{"slice", kSlices}}, "flag of a slice of all rows of xrow");
   at.align(16);
   s.sgu = at.place("sgu", Content::kBFloat16Pair, {token, {"word", kSharedIntermediate}},
-                   "shared expert: 384 words of gate, 384 of up");
-  s.h = at.place("h", Content::kBFloat16Pair, {token, {"word", kSharedIntermediate / 2}}, "shared expert, activated");
+                   "shared expert's gate (the first 384 words) or up (384 more)");
+  s.h = at.place("h", Content::kBFloat16Pair, {token, {"word", kSharedIntermediate / 2}},
+                 "activated values of the shared expert");
   s.rpart = at.place("rpart", Content::kFloat32Pair,
                      {{"task", kRouterTasks}, {"part", kRouterParts}, token, {"row", kRowsPerTask}},
-                     "K parts of router logits; part 0 is unused");
+                     "K part (of 1 to 3, 0 is unused) of a router logit");
   s.lpart = at.place("lpart", Content::kFloat32Pair,
                      {{"task", kLatentTasks}, {"part", kLatentParts}, token, {"row", kRowsPerTask}},
-                     "K parts of latent columns; part 0 is unused");
+                     "K part (1, 0 is unused) of a latent column");
   s.route = at.place("route", Content::kWordPair, {token, {"word", 2 * kTopExperts}},
-                     "16 expert ids, then the 16 weights (f32 bits)");
+                     "expert id (the first 16 words) or weight (f32 bits, 16 more) of a pick");
   s.inter = at.place("inter", Content::kWordPair, {{"pick", picks}, {"word", kIntermediate / kFp4WordValues}},
-                     "FP4 intermediates of pick 16 token + k, 8 a word");
+                     "FP4 intermediates, 8 a word, of pick 16 token + k");
   s.isc = at.place("isc", Content::kWordPair, {{"pick", picks}, {"block", kIntermediateBlocks}},
-                   "E8M0 codes of the intermediates");
+                   "E8M0 code of a block of intermediates");
   s.lmsq = at.place("lmsq", Content::kFloat32Pair, {{"slice", kLatentSlices}, token},
                     "sum of squares of a slice of the reduced latent");
-  s.lnrdy = at.place("lnrdy", Content::kWordPair, {{"slice", kLatentSlices}}, "flag: this slice of every ln row");
-  s.shrdy = at.place("shrdy", Content::kWordPair, {{"task", kUpTasks}}, "flag: these 16 columns of every shp row");
+  s.lnrdy = at.place("lnrdy", Content::kWordPair, {{"slice", kLatentSlices}}, "flag of a slice of all rows of ln");
+  s.shrdy = at.place("shrdy", Content::kWordPair, {{"task", kUpTasks}}, "flag of 16 columns of all rows of shp");
   at.align(16);
   s.ln = at.place("ln", Content::kBFloat16, {token, {"column", kLatent}}, "normed latent");
   at.align(16);
@@ -87,11 +88,12 @@ constexpr PeerLayout peer_layout(int tokens) {
   const Axis token{"token", tokens};
   Placer at;
   PeerLayout p;
-  p.ar = at.place("ar", Content::kBFloat16Pair, {source, token, {"word", kHidden / 2}}, "output projection partials");
+  p.ar = at.place("ar", Content::kBFloat16Pair, {source, token, {"word", kHidden / 2}},
+                  "partials of the output projection");
   p.rlog = at.place("rlog", Content::kFloat32Pair, {source, token, {"expert", kRankExperts}},
-                    "router logits of the source's experts");
+                    "router logit of an expert of the source");
   p.lat = at.place("lat", Content::kBFloat16Pair, {token, {"word", kLatent / 2}},
-                   "latent row; rank r pushes words 224 r .. 224 r + 223");
+                   "latent row, of which rank r pushes words 224 r to 224 r + 223");
   p.latr = at.place("latr", Content::kBFloat16Pair, {source, token, {"word", kLatent / 2}},
                     "routed experts' partials of the latent output");
   p.final_ =

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "kernels/common/error.h"
+#include "kernels/common/rank_reasons.h"
 #include "kernels/common/reference/tensors.h"
 #include "kernels/kimi_k3/k2/layout.h"
 #include "kernels/kimi_k3/k2/reference/reference.h"
@@ -26,19 +27,19 @@ class Checker {
 
   std::vector<std::string> run() {
     for (int rank = 0; rank < kRanks; ++rank) shapes(rank);
-    if (!reasons_.empty()) return reasons_;  // values only mean something in tensors of the right shape
+    if (!reasons_.empty()) return reasons_.texts();  // values only mean something in tensors of the right shape
     for (int rank = 0; rank < kRanks; ++rank) {
       strides(rank);
       launch(rank);
       stale(rank);
     }
-    return reasons_;
+    return reasons_.texts();
   }
 
  private:
   template <class... Values>
   void refuse(int rank, std::string_view tensor, fmt::format_string<Values...> text, Values&&... values) {
-    reasons_.push_back(fmt::format("rank{}/{}: {}", rank, tensor, fmt::format(text, std::forward<Values>(values)...)));
+    reasons_.add(rank, fmt::format("{} {}", tensor, fmt::format(text, std::forward<Values>(values)...)));
   }
 
   const RankMemory& at(int rank) const { return memory_[static_cast<std::size_t>(rank)]; }
@@ -101,13 +102,13 @@ class Checker {
       const auto words = at(rank).of<std::uint32_t>(name).subspan(first / 4, static_cast<std::size_t>(bytes) / 4);
       std::size_t live = 0;
       for (std::size_t i = 1; i < words.size(); i += 2) live += words[i] == tag ? 1 : 0;
-      if (live > 0) refuse(rank, name, "{} pairs carry the launch's tag {} already", live, tag);
+      if (live > 0) refuse(rank, name, "has {} pairs that carry the launch's tag {} already", live, tag);
     }
   }
 
   const K2Key& key_;
   const GroupMemory& memory_;
-  std::vector<std::string> reasons_;
+  RankReasons reasons_;
 };
 
 }  // namespace
