@@ -24,13 +24,20 @@ std::vector<std::pair<std::string, std::int64_t>> place_of(std::int32_t epoch, s
 /// layer the next step's first one. Throws UserError when no layer of the model is like the key.
 std::vector<PlannedLaunch> plan_layers(const kernels::kimi_k3::K2Key& key, int layers);
 
-/// The epoch of the first launch with which the launch that is to fail is one of `plan`. Throws UserError when none can
-/// be it.
-std::int32_t epoch_of_fault(const std::vector<PlannedLaunch>& plan);
+/// The launch in which a rank is to stall.
+struct PlannedFault {
+  kernels::BuildKey key;  ///< tells rank, epoch, layer and for how long
+  int time = 1;           ///< of the plan's launches, which are made several times
+};
 
-/// The key with the fault of `--fault`: "rank=3" and, where given, epoch, layer (the argument) and ticks of 10 ns; else
-/// epoch 1, a layer that has the key's blocks, and 12 s, which every wait gives up on. Throws UserError for a text that
-/// is none.
-kernels::BuildKey with_fault(const kernels::BuildKey& key, const std::string& fault);
+/// The fault of `--fault`: "rank=3" and, where given, epoch, layer (the argument), ticks of 10 ns and time; else a
+/// layer that has the key's blocks, 12 s, which every wait gives up on, the first time, and the first epoch that this
+/// can be, `layers` (0: the key alone) being launched `repeat` times. Throws UserError for a text that is none, and for
+/// a layer that has not the key's blocks and reset where the key alone is launched.
+PlannedFault planned_fault(const kernels::BuildKey& key, const std::string& fault, int layers, int repeat);
+
+/// The epoch of the first launch with which the launch that is to fail is one of `plan`, the `time`th time it is made.
+/// Throws UserError when none can be it.
+std::int32_t epoch_of_fault(const std::vector<PlannedLaunch>& plan, int time);
 
 }  // namespace monojit::tools

@@ -158,7 +158,10 @@ bool runs_on_group(const kernels::Family& family) { return family.peer_state != 
 void reserve_group_devices() { setenv(kDevicesVariable, std::to_string(kRanks).c_str(), 0); }
 
 RunResult run_group(runtime::Jit& jit, const kernels::BuildKey& family_key, const RunOptions& options) {
-  const kernels::BuildKey key = options.fault.empty() ? family_key : with_fault(family_key, options.fault);
+  const PlannedFault fault = options.fault.empty()
+                                 ? PlannedFault{.key = family_key}
+                                 : planned_fault(family_key, options.fault, options.layers, options.repeat);
+  const kernels::BuildKey& key = fault.key;
   check_options(key, options);
   check_files(options);
   TimelineTrace trace(key, options.trace, kRanks);
@@ -173,7 +176,7 @@ RunResult run_group(runtime::Jit& jit, const kernels::BuildKey& family_key, cons
   const std::set<std::string> given = fill(k2, options, group.memory());
   const std::vector<PlannedLaunch> launches = plan(key, options, group.memory());
   std::int32_t epoch = group.memory()[0].of<std::int32_t>("epoch")[0];
-  if (k2.fault_rank >= 0) epoch = epoch_of_fault(launches);
+  if (k2.fault_rank >= 0) epoch = epoch_of_fault(launches, fault.time);
   if (!options.inputs.empty()) check_group(launches.front().key, group.memory());
   GroupChain chain(jit, group, launches, options.seed, kernels::reference::matrix_model(result.traits.matrix_model),
                    trace);

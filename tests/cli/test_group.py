@@ -58,6 +58,18 @@ def test_a_workgroup_that_hangs_ends_all_ranks_and_each_tells_whom_it_missed(mon
     assert "stalled by MONOJIT_EMULATOR_STALL: workgroup 17" in failure["error"]
 
 
+def test_workgroups_that_hang_end_every_process_and_each_tells_whom_it_missed(monojit):
+    outcome = monojit("run", KEY, "--processes", "--json", MONOJIT_EMULATOR_STALL="17")
+    assert outcome.code == 1
+    failure = outcome.json()["failure"]
+    for rank in range(8):
+        line = next(line for line in failure["health"] if line.startswith(f"rank {rank}: "))
+        assert "of part, " in line and "from workgroup 17 of its own rank" in line, line
+    assert "ranks 0..7: hipStreamSynchronize failed" in failure["error"]
+    assert failure["health"][-1] == "by rank 0's alarm flags, ranks 0, 1, 2, 3, 4, 5, 6, 7 gave up"
+    assert "stalled by MONOJIT_EMULATOR_STALL: workgroup 17" in failure["error"]
+
+
 def test_a_rank_that_hangs_as_a_whole_ends_the_others(monojit):
     outcome = monojit("run", KEY, "--json", MONOJIT_EMULATOR_STALL="3:*")
     assert outcome.code == 1
@@ -105,7 +117,7 @@ def test_the_fault_is_an_option_too(monojit):
 
 
 @pytest.mark.parametrize("fault, why", [
-    ("rank", "'rank' is none of rank=N, epoch=N, layer=N and ticks=N"),
+    ("rank", "'rank' is none of rank=N, epoch=N, layer=N, ticks=N and time=N"),
     ("ranks=3", "'ranks=3' is none of"),
     ("epoch=1", "which rank is to stall"),
     ("rank=x", "rank wants a decimal number, not 'x'"),
@@ -113,6 +125,8 @@ def test_the_fault_is_an_option_too(monojit):
     ("rank=-1", "rank is one of 0..7"),
     ("rank=1,rank=2", "rank is given twice"),
     ("rank=1,layer=0", "layer is one of 129..220"),
+    ("rank=1,layer=200", "layer 200 of the model has nblocks=7,reset=1, not the key's nblocks=1,reset=0, as layer 129 has"),
+    ("rank=1,time=2", "time is one of 1..1"),
 ])
 def test_a_fault_that_is_none_is_refused(monojit, fault, why):
     assert refused(monojit("run", KEY, "--fault", fault), why)
@@ -152,10 +166,15 @@ def test_every_replay_is_compared_and_memory_stays_flat(monojit):
 
 
 def test_a_replay_that_fails_ends_the_run(monojit):
-    key = "kimi_k3.k2{tokens=1,nblocks=1,fault_rank=3,fault_epoch=9,fault_layer=129,fault_ticks=1200000000}"
-    outcome = monojit("run", key, "--layers", 2, "--repeat", 9, "--json")
+    outcome = monojit("run", KEY, "--repeat", 4, "--no-verify", "--fault", "rank=3,time=3", "--json")
     assert outcome.code == 1
-    assert "from rank 3, " in outcome.err
+    report = outcome.json()
+    assert "fault_epoch=3,fault_layer=129" in report["key"]
+    assert report["launches"] == 1
+    assert report["replays"]["count"] == 0
+    assert report["failure"]["place"] == "step 3, layer 1"
+    of_step_1 = 256 + 129 + 1  # even and odd steps use one half of the peer buffer each
+    assert any("from rank 3, " in line and line.endswith(f"saw {of_step_1:#x}") for line in report["failure"]["health"])
 
 
 def test_what_was_given_and_saved_runs_again_and_gives_the_same(monojit, tmp_path):

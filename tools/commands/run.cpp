@@ -73,9 +73,10 @@ void add_group_options(CLI::App& command, Options& options) {
   command.add_flag("--processes", run.processes,
                    "of a kernel that runs on a group of ranks: a process a rank, instead of all in one");
   command
-      .add_option(
-          "--fault", run.fault,
-          "of such a kernel: rank=N[,epoch=N][,layer=N][,ticks=N] stalls a rank in one launch, so that all give up")
+      .add_option("--fault", run.fault,
+                  "of such a kernel: rank=N[,epoch=N][,layer=N][,ticks=N][,time=N] stalls a rank in one launch, so "
+                  "that all give "
+                  "up")
       ->check(not_empty());
 }
 
