@@ -210,6 +210,7 @@ def test_a_trace_has_a_process_a_rank_and_a_track_a_workgroup(monojit, tmp_path)
     outcome = monojit("run", "kimi_k3.k2{tokens=1,nblocks=1,timeline=1}", "--trace", file, "--json")
     assert outcome.code == 0, outcome
     assert outcome.json()["verified"] is True
+    assert outcome.json()["resources"]["spills"] == 0
     events = json.loads(file.read_text())["traceEvents"]
     processes = {event["pid"] for event in events if event["name"] == "process_name"}
     assert len(processes) == 8

@@ -11,15 +11,16 @@ namespace monojit::kernels {
 class Timeline {
  public:
   Timeline() = default;
-  explicit Timeline(int points);
+  /// `rows`: a row of points of each workgroup, which write() fills.
+  Timeline(int points, const ir::Uniform<ir::Ptr<ir::Int64, ir::Global>>& rows);
 
-  /// Thread 0 passes a point now.
+  /// Wave 0 passes a point now.
   template <class Point>
   void stamp(Point point) const {
     stamp_number(static_cast<int>(point));
   }
-  /// Writes all points, those that were not passed as 0, to `row`.
-  void write(const ir::Uniform<ir::Ptr<ir::Int64, ir::Global>>& row) const;
+  /// Writes all points, those that were not passed as 0.
+  void write() const;
 
  private:
   void stamp_number(int point) const;

@@ -64,7 +64,8 @@ std::vector<MemoryMap> layout(const BuildKey& key) {
        {p.ar, p.rlog, p.lat, p.latr, p.final_}},
       {"LDS",
        "a workgroup's; regions that overlap belong to different stages",
-       l.bytes + (k2.timeline ? std::int64_t{kTimelinePoints} * 8 : 0),  // the stamps are last
+       l.bytes +
+           (k2.timeline ? std::int64_t{kTimelinePoints + 1} * 8 : 0),  // the stamps and their row's address are last
        {l.red, l.route, l.flag, l.expert, l.kof, l.scan, l.rows, l.vals, l.delta, l.latent_words, l.latent_scales,
         l.values, l.inter_words, l.inter_scales, l.contributions}},
   };

@@ -33,7 +33,7 @@ Context::Context(Kernel& kernel, const K2Key& k2_key)
   scratch_ = BufferResource(kernel.argument<Ptr<UInt8, Global>>("scratch"));
   bound_ = WaitBound(kernel.argument<Ptr<UInt8, Global>>("health"), kernel.argument<Ptr<Int32, Global>>("alarm"));
   place_lds();
-  timeline = Timeline(key.timeline ? kTimelinePoints : 0);
+  timeline = Timeline(key.timeline ? kTimelinePoints : 0, kernel.argument<Ptr<Int64, Global>>("tl"));
 }
 
 void Context::bind(const Kernel& kernel) {
@@ -60,7 +60,6 @@ void Context::bind(const Kernel& kernel) {
   w2s = dwords("w2s");
   blk_sm = kernel.argument<Int32>("blk_sm");
   blk_sr = kernel.argument<Int32>("blk_sr");
-  tl = kernel.argument<Ptr<Int64, Global>>("tl");
 }
 
 void Context::place_lds() {

@@ -63,7 +63,6 @@ class Context {
   Uniform<Ptr<Float32, Global>> bias;
   Uniform<Ptr<Int32, Global>> w13, w13s, w2, w2s;
   Uniform<Int32> blk_sm, blk_sr;
-  Uniform<Ptr<Int64, Global>> tl;
   Lds lds;
   Timeline timeline;
 

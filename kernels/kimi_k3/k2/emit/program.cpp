@@ -90,7 +90,7 @@ void emit_k2(Kernel& kernel, const BuildKey& key) {
   on(k, kLatentNorm, Stamp::kLatentNormed, latent_norm);
   on(k, kUp, Stamp::kLatentUp, latent_up);
   if (k.key.reduce) on(k, kFinalReduce, Stamp::kReduced, final_reduce);
-  k.timeline.write(k.tl + k.workgroup * kTimelinePoints);
+  k.timeline.write();
 }
 
 }  // namespace monojit::kernels::kimi_k3

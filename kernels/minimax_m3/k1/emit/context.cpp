@@ -36,7 +36,9 @@ Context::Context(Kernel& kernel, const K1Key& k1_key)
     : Context(kernel, k1_key, kernel.argument<Ptr<UInt8, Global>>("scratch")) {}
 
 Context::Context(Kernel& kernel, const K1Key& k1_key, const Uniform<Ptr<UInt8, Global>>& scratch_base)
-    : key(k1_key), scratch(scratch_base), timeline(key.timeline ? kTimelinePoints : 0) {
+    : key(k1_key),
+      scratch(scratch_base),
+      timeline(key.timeline ? kTimelinePoints : 0, kernel.argument<Ptr<Int64, Global>>("tl")) {
   const Post post{scratch, launch_tag(kernel), wait_bound(key, scratch_base)};
   qkv = post.box("qkv", kScratchQkv);
   x8_scale = post.box("x8_scale", kScratchX8Scale);
@@ -78,7 +80,6 @@ void Context::bind(const Kernel& kernel) {
   seq_lens = dwords("seq_lens");
   table_pitch = kernel.argument<Int32>("bt_width");
   q_len = key.signal ? kernel.argument<Int32>("q_len") : Uniform<Int32>(1);
-  tl = kernel.argument<Ptr<Int64, Global>>("tl");
 }
 
 void Context::place_lds() {

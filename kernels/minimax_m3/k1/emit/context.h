@@ -44,7 +44,6 @@ class Context {
   Uniform<Ptr<Int32, Global>> positions, slot_mapping;  // low dwords of int64: element 2 i
   Uniform<Ptr<Int32, Global>> block_table, seq_lens;
   Uniform<Int32> table_pitch, q_len;  // q_len: 1 in builds without signal
-  Uniform<Ptr<Int64, Global>> tl;
 
   LdsArray<UInt8> x8;          // [tokens][kActivationPitch] FP8 activations, self_norm() only
   LdsArray<BFloat16> index_q;  // [tokens * index_heads][kIndexQueryPitch], in x8's place

@@ -58,7 +58,7 @@ void emit_k1(Kernel& kernel, const BuildKey& key) {
   k.timeline.stamp(Stamp::kBodyDone);
   if (k.key.scorer) score_tasks(k);
   k.timeline.stamp(Stamp::kScoresDone);
-  k.timeline.write(k.tl + workgroup * kTimelinePoints);
+  k.timeline.write();
 }
 
 }  // namespace monojit::kernels::minimax_m3
