@@ -14,7 +14,11 @@ constexpr std::chrono::milliseconds kPause(5);
 }  // namespace
 
 LockWait::LockWait(const WaitOptions& options, std::filesystem::path file, std::string wanted)
-    : options_(options), file_(std::move(file)), wanted_(std::move(wanted)), next_line_(start_ + options.first) {}
+    : options_(options),
+      file_(std::move(file)),
+      wanted_(std::move(wanted)),
+      deadline_(options.longest),
+      next_line_(start_ + options.first) {}
 
 bool LockWait::go_on() {
   if (options_.interrupt) options_.interrupt();
@@ -23,13 +27,12 @@ bool LockWait::go_on() {
     say(fmt::format("{}, which builds {}, is stopped: going on without it", holder->text(), wanted_));
     return false;
   }
-  const auto now = Clock::now();
-  if (now - start_ > options_.longest) {
+  if (deadline_.over()) {
     say(fmt::format("{} has not built {} in {} s: going on without it", holder_text(), wanted_,
                     std::chrono::duration_cast<std::chrono::seconds>(options_.longest).count()));
     return false;
   }
-  if (now >= next_line_) {
+  if (const auto now = Clock::now(); now >= next_line_) {
     say(fmt::format("waiting for {}, which builds {} ({:.1f} s so far)", holder_text(), wanted_,
                     std::chrono::duration<double>(now - start_).count()));
     next_line_ = now + options_.next;

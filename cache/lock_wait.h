@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "cache/deadline.h"
 #include "cache/lock_holder.h"
 #include "cache/warnings.h"
 
@@ -17,7 +18,8 @@ struct WaitOptions {
   std::function<void()> interrupt = {};  ///< called many times a second; what it throws ends the wait
   std::chrono::milliseconds first = std::chrono::milliseconds(500);  ///< until the first line
   std::chrono::milliseconds next = std::chrono::seconds(10);         ///< from each line to the next
-  /// A holder on another machine may be stopped without a way to see it: after this the wait is over.
+  /// A holder on another machine may be stopped without a way to see it: after this, in which this
+  /// process was not stopped, the wait is over.
   std::chrono::milliseconds longest = std::chrono::minutes(10);
 };
 
@@ -41,6 +43,7 @@ class LockWait {
   std::filesystem::path file_;
   std::string wanted_;
   Clock::time_point start_ = Clock::now();
+  Deadline deadline_;
   Clock::time_point next_line_;
 };
 

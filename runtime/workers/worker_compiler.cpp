@@ -127,12 +127,12 @@ nlohmann::json WorkerCompiler::ask(const nlohmann::json& request, const std::str
 
 nlohmann::json WorkerCompiler::converse(WorkerProcess& worker, const std::string& what, const StageCallback& on_stage,
                                         std::uint64_t epoch) const {
-  const auto until = WorkerProcess::Clock::now() + options_.deadline;
-  while (auto frame = worker.receive(until, [&] { check(epoch, what); })) {
+  cache::Deadline deadline(options_.deadline);
+  while (auto frame = worker.receive(deadline, [&] { check(epoch, what); })) {
     if (!frame->contains("stage")) return *std::move(frame);
     if (on_stage) on_stage(frame->at("stage").get<std::string>());
   }
-  if (WorkerProcess::Clock::now() >= until) {
+  if (deadline.over()) {
     throw WorkerError(fmt::format("{}: was not built in {} s, the deadline; its worker was killed", what,
                                   std::chrono::duration<double>(options_.deadline).count()));
   }

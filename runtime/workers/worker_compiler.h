@@ -22,7 +22,7 @@ class WorkerProcess;
 
 struct WorkerOptions {
   int jobs = 1;  ///< processes that build at the same time; each is started when a build first wants it
-  std::chrono::milliseconds deadline = std::chrono::minutes(10);  ///< of one build
+  std::chrono::milliseconds deadline = std::chrono::minutes(10);  ///< of one build; see cache::Deadline
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;            ///< that one process may allocate
   std::filesystem::path program;  ///< none: monojit-worker, looked for beside the library
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <exception>
@@ -114,7 +115,7 @@ WorkerProcess::~WorkerProcess() {
 
 bool WorkerProcess::send(const Frame& frame) { return send_all(socket_, encode_frame(frame)); }
 
-std::optional<Frame> WorkerProcess::receive(Clock::time_point until, const std::function<void()>& check) {
+std::optional<Frame> WorkerProcess::receive(cache::Deadline& deadline, const std::function<void()>& check) {
   std::array<std::byte, 65536> bytes;
   for (;;) {
     try {
@@ -123,7 +124,7 @@ std::optional<Frame> WorkerProcess::receive(Clock::time_point until, const std::
       return std::nullopt;
     }
     check();
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline.left());
     if (left.count() <= 0) return std::nullopt;
     std::array<pollfd, 2> watched = {pollfd{.fd = socket_, .events = POLLIN, .revents = 0},
                                      pollfd{.fd = errors_, .events = POLLIN, .revents = 0}};

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -9,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include "cache/deadline.h"
 #include "runtime/workers/frame.h"
 #include "runtime/workers/worker_folder.h"
 
@@ -17,8 +17,6 @@ namespace monojit::runtime {
 /// One child process that builds. For one thread at a time.
 class WorkerProcess {
  public:
-  using Clock = std::chrono::steady_clock;
-
   /// Starts `program`, which may allocate `memory_bytes`; its TMPDIR is a folder of its own, removed with it. Throws
   /// UserError when it can't be started.
   WorkerProcess(const std::filesystem::path& program, std::uint64_t memory_bytes);
@@ -29,9 +27,9 @@ class WorkerProcess {
 
   /// False when the process has ended.
   bool send(const Frame& frame);
-  /// The next frame; nothing when the process ended, spoke nonsense, or at `until`: tell them apart by the time.
-  /// `check` is called many times a second; what it throws goes through.
-  std::optional<Frame> receive(Clock::time_point until, const std::function<void()>& check);
+  /// The next frame; nothing when the process ended, spoke nonsense, or when `deadline` is over, which tells them
+  /// apart. `check` is called many times a second; what it throws goes through.
+  std::optional<Frame> receive(cache::Deadline& deadline, const std::function<void()>& check);
 
   /// Kills and reaps it, and says how it ended: "was killed by signal 9 (Killed)", and what it said last.
   std::string end();
