@@ -2,10 +2,11 @@
 
 import os
 import signal
+import socket
 import time
 
 import pytest
-from conftest import KEY, entry_files, wait_until, workers_of
+from conftest import KEY, SMALL, entry_files, wait_until, workers_of
 
 
 class HeldBuild:
@@ -108,3 +109,44 @@ def test_who_waits_can_be_interrupted(monojit, held):
     outcome = monojit.finish(waiter)
     assert time.monotonic() - start < 5
     assert outcome.code == 1 and "goes on where it stopped" in outcome.err
+
+
+def test_time_in_which_a_warm_and_its_workers_are_stopped_does_not_count_as_a_builds(monojit):
+    timeout_s = 6
+    process = monojit.start("warm", KEY, "--arch", "gfx950", "--jobs", "1", "--timeout", timeout_s, "--retries", "0")
+    wait_until(lambda: list(monojit.cache.glob("locks/*.lock")), "the lock of the build")
+    (worker,) = wait_until(lambda: workers_of(process), "a build")
+    stopped = (worker, process.pid)
+    for each in stopped:
+        os.kill(each, signal.SIGSTOP)
+    time.sleep(timeout_s + 2)
+    for each in stopped:
+        os.kill(each, signal.SIGCONT)
+    outcome = monojit.finish(process)
+    assert outcome.code == 0, outcome
+    assert "built 1, hit 0, failed 0" in outcome.out
+
+
+def test_a_warm_whose_remote_is_slow_says_that_it_asks_it(monojit):
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"redis://127.0.0.1:{silent.getsockname()[1]}?timeout_ms=12000"
+        outcome = monojit("warm", SMALL, "--arch", "gfx950", MONOJIT_CACHE_REMOTE=url)
+    assert outcome.code == 0, outcome
+    (line,) = [line for line in outcome.err.splitlines() if "now at" in line]
+    assert "0 of 1 kernels done after 10 s" in line and "the remote cache is asked" in line
+
+
+def test_a_warm_is_interrupted_while_it_asks_a_slow_remote(monojit):
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"redis://127.0.0.1:{silent.getsockname()[1]}?timeout_ms=3000"
+        process = monojit.start("warm", SMALL, "--arch", "gfx950", MONOJIT_CACHE_REMOTE=url)
+        connection, _ = silent.accept()
+        process.send_signal(signal.SIGINT)
+        outcome = monojit.finish(process)
+        connection.close()
+    assert outcome.code == 1 and "goes on where it stopped" in outcome.err
+    assert entry_files(monojit.cache) == []

@@ -230,7 +230,7 @@ void print_summary(const Warmer& warmer, const Outcome& outcome) {
 }
 
 /// Runs the warmer with its progress shown; SIGINT and SIGTERM cancel it.
-void run(Warmer& warmer, WarmProgress& progress, std::mutex& shown) {
+void run(Warmer& warmer, WarmProgress& progress, std::mutex& shown, std::size_t jobs, int at_a_time) {
   const Interruptible interruptible;
   const std::jthread watcher([&](const std::stop_token& stop) {
     constexpr std::chrono::milliseconds kTick(50);
@@ -242,11 +242,15 @@ void run(Warmer& warmer, WarmProgress& progress, std::mutex& shown) {
       if (interrupted && !warmer.cancelled()) warmer.cancel();
       warmer.observe([&](const std::vector<WarmResult>& results, const WarmCounts& counts) {
         const std::scoped_lock lock(shown);
-        progress.show(results, counts);
+        progress.show(results, counts, warmer.step());
       });
     }
   });
-  warmer.run();
+  warmer.run([&](std::size_t missing) {
+    if (missing == 0) return;
+    const std::scoped_lock lock(shown);
+    progress.say_above(fmt::format("{} of {} kernels are to be built, {} at a time", missing, jobs, at_a_time));
+  });
 }
 
 runtime::JitOptions jit_options(const Options& options, const runtime::Report& say_above) {
@@ -293,10 +297,7 @@ void warm(const Options& options) {
   });
   if (const auto problem = warmer.jit().disk()->problem())
     throw UserError(cache_advice(*problem, options.cache_folder));
-  if (const std::size_t missing = warmer.missing(); missing > 0) {
-    say(fmt::format("{} of {} kernels are to be built, {} at a time", missing, plan.jobs.size(), settings.jobs));
-  }
-  run(warmer, progress, shown);
+  run(warmer, progress, shown, plan.jobs.size(), settings.jobs);
   progress.finish();
   conclude(options, plan, warmer,
            {.counts = warmer.counts(),

@@ -61,36 +61,36 @@ void WarmProgress::tell(std::size_t job, const WarmResult& result) {
   }
 }
 
-void WarmProgress::show(const std::vector<WarmResult>& results, const WarmCounts& counts) {
+void WarmProgress::show(const std::vector<WarmResult>& results, const WarmCounts& counts, std::string_view step) {
   const auto now = Clock::now();
   if (terminal_) {
     if (now - last_shown_ < kRedraw && drawn_) return;
-    draw(results, counts);
+    draw(counts, at_work(results, step));
   } else if (now - last_shown_ >= kRemind) {
     say(fmt::format("{} of {} kernels done after {} s, now at {}", counts.done(), plan_.jobs.size(),
-                    std::chrono::duration_cast<std::chrono::seconds>(now - start_).count(), at_work(results)));
+                    std::chrono::duration_cast<std::chrono::seconds>(now - start_).count(), at_work(results, step)));
   } else {
     return;
   }
   last_shown_ = now;
 }
 
-std::string WarmProgress::at_work(const std::vector<WarmResult>& results) const {
+std::string WarmProgress::at_work(const std::vector<WarmResult>& results, std::string_view step) const {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i].state == WarmState::kBuilding)
       texts.push_back(plan_.jobs[i].key.text() + " for " + plan_.jobs[i].arch);
   }
-  return texts.empty() ? "nothing" : fmt::format("{}", fmt::join(texts, ", "));
+  return texts.empty() ? std::string(step) : fmt::format("{}", fmt::join(texts, ", "));
 }
 
-void WarmProgress::draw(const std::vector<WarmResult>& results, const WarmCounts& counts) {
+void WarmProgress::draw(const WarmCounts& counts, const std::string& at_work) {
   const std::size_t filled = counts.done() * kBarCells / std::max<std::size_t>(plan_.jobs.size(), 1);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start_).count();
   std::string line = fmt::format("[{:#<{}}{:.<{}}] {}/{}, built {}, hit {}, failed {}, {}:{:02} ", "", filled, "",
                                  kBarCells - filled, counts.done(), plan_.jobs.size(), counts.built, counts.hit,
                                  counts.failed, seconds / 60, seconds % 60);
-  line += at_work(results);
+  line += at_work;
   line.resize(std::min(line.size(), columns() - 1));
   put_on_terminal(kClearLine + line);
   drawn_ = true;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include "tools/warm/warmer.h"
 
@@ -16,8 +17,8 @@ class WarmProgress {
   /// Ends the bar's line.
   void finish();
 
-  /// Something changed, or time has passed.
-  void show(const std::vector<WarmResult>& results, const WarmCounts& counts);
+  /// Something changed, or time has passed. `step`: what is done while no kernel is.
+  void show(const std::vector<WarmResult>& results, const WarmCounts& counts, std::string_view step);
   /// A job's state has changed.
   void tell(std::size_t job, const WarmResult& result);
   /// A message on stderr, above the bar.
@@ -26,8 +27,8 @@ class WarmProgress {
  private:
   using Clock = std::chrono::steady_clock;
 
-  std::string at_work(const std::vector<WarmResult>& results) const;
-  void draw(const std::vector<WarmResult>& results, const WarmCounts& counts);
+  std::string at_work(const std::vector<WarmResult>& results, std::string_view step) const;
+  void draw(const WarmCounts& counts, const std::string& at_work);
 
   const WarmPlan& plan_;
   bool quiet_;

@@ -31,16 +31,24 @@ Warmer::Warmer(runtime::JitOptions options, const WarmPlan& plan, const WarmSett
       settings_(settings),
       changed_(std::move(changed)),
       workers_(std::make_shared<runtime::WorkerCompiler>(settings.worker)),
+      has_remote_(!options.cache_settings.remote.empty()),
       jit_(with_builder(std::move(options), workers_, cancelled_)),
       results_(plan.jobs.size()) {}
 
 std::size_t Warmer::missing() const {
   return static_cast<std::size_t>(std::ranges::count_if(
-      plan_.jobs, [&](const WarmJob& job) { return !jit_.contains(std::span(&job.key, 1), job.arch); }));
+      plan_.jobs, [&](const WarmJob& job) { return !cancelled_ && !jit_.contains(std::span(&job.key, 1), job.arch); }));
 }
 
-void Warmer::run() {
-  open_compilers(std::min(missing(), static_cast<std::size_t>(settings_.jobs)));
+void Warmer::run(const std::function<void(std::size_t missing)>& planned) {
+  step_ = has_remote_ ? "a look at what is there already (the remote cache is asked, too)"
+                      : "a look at what is there already";
+  const std::size_t to_build = missing();
+  if (cancelled_) return;
+  planned(to_build);
+  step_ = "the start of the workers";
+  open_compilers(std::min(to_build, static_cast<std::size_t>(settings_.jobs)));
+  step_ = "the end";
   std::vector<std::jthread> threads;
   for (int i = 1; i < settings_.jobs; ++i) threads.emplace_back([this] { work(); });
   work();

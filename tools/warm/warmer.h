@@ -48,16 +48,17 @@ class Warmer {
   /// `changed` hears of every result's change, from any thread, one at a time.
   Warmer(runtime::JitOptions options, const WarmPlan& plan, const WarmSettings& settings, Changed changed);
 
-  /// How many jobs have to be built.
-  std::size_t missing() const;
-  /// Throws UserError when something has to be built and the compiler is missing: before anything is done.
-  void run();
+  /// `planned` hears, before anything is done, how many jobs have to be built. Throws UserError when one has, and
+  /// the compiler is missing.
+  void run(const std::function<void(std::size_t missing)>& planned);
   /// Ends run() soon, from any thread: builds are given up, jobs that have not begun are not started.
   void cancel();
   bool cancelled() const { return cancelled_; }
 
   /// Calls `look` while nothing changes.
   void observe(const std::function<void(const std::vector<WarmResult>&, const WarmCounts&)>& look) const;
+  /// What run() is at while no job is.
+  const char* step() const { return step_; }
   /// After run().
   const std::vector<WarmResult>& results() const { return results_; }
   WarmCounts counts() const;
@@ -66,6 +67,7 @@ class Warmer {
   runtime::Jit& jit() { return jit_; }
 
  private:
+  std::size_t missing() const;
   void open_compilers(std::size_t count);
   void work();
   void attempt(std::size_t job);
@@ -76,8 +78,10 @@ class Warmer {
   WarmSettings settings_;
   Changed changed_;
   std::shared_ptr<runtime::WorkerCompiler> workers_;
+  bool has_remote_;
   runtime::Jit jit_;
   std::atomic<bool> cancelled_ = false;
+  std::atomic<const char*> step_ = "the beginning";
   std::atomic<std::size_t> next_ = 0;
   mutable std::mutex mutex_;
   std::vector<WarmResult> results_;
