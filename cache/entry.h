@@ -14,8 +14,8 @@ namespace monojit::cache {
 // The file of one compiled kernel. docs/cache-format.md has its layout, and how versions differ.
 
 inline constexpr std::uint32_t kEntryVersion = 1;
-/// No file larger than this is an entry. 1 GiB; the largest code objects are a few MB.
-inline constexpr std::uint64_t kMaxEntryBytes = std::uint64_t{1} << 30;
+/// No file larger than this is an entry, and no tier takes memory for more. The largest code objects are a few MB.
+inline constexpr std::uint64_t kMaxEntryBytes = std::uint64_t{64} << 20;
 
 /// One compiled kernel. Immutable once it is shared.
 struct Entry {

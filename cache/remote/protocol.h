@@ -11,12 +11,13 @@
 
 #include <fmt/format.h>
 
+#include "cache/entry.h"
 #include "cache/remote/url.h"
 
 namespace monojit::cache {
 
 /// Most bytes of an entry that travels: far more than a kernel takes, and what a bad answer can take of memory.
-inline constexpr std::size_t kMaxRemoteBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxRemoteBytes = kMaxEntryBytes;
 
 /// "more than 64 MiB"
 inline std::string too_large() { return fmt::format("more than {} MiB", kMaxRemoteBytes >> 20); }

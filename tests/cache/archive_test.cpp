@@ -182,6 +182,19 @@ TEST_CASE("a manifest with more than its archive has room for is refused before 
   }
 }
 
+TEST_CASE("an archive with a block that would be larger than any entry is malformed, and takes no memory") {
+  constexpr std::uint64_t kMost = std::uint64_t{64} << 20;
+  const ScratchFolder scratch;
+  for (const std::uint64_t bytes : {kMost, kMost + 1, std::uint64_t{1} << 30}) {
+    ByteWriter manifest;
+    manifest.u64(1);
+    write_key(manifest, example_key(1));
+    for (const std::uint64_t number : {std::uint64_t{12}, std::uint64_t{4096}, bytes}) manifest.u64(number);
+    write_sealed(scratch / "pack", 4096, manifest.take());
+    CHECK(problem_of(scratch / "pack").empty() == (bytes <= kMost));
+  }
+}
+
 TEST_CASE("a manifest that counts more items than there is room for blocks, or has one twice, is malformed") {
   constexpr std::size_t kRoomForTwo = 2 * sizeof(Digest);
   const ScratchFolder scratch;
