@@ -18,10 +18,11 @@ struct Action {
   const char* what;
 };
 
+// The names tell these inputs from other programs' (runtime/compiler/temporary_folder.h).
 constexpr Action kCodegen = {AMD_COMGR_ACTION_CODEGEN_BC_TO_RELOCATABLE, AMD_COMGR_DATA_KIND_BC,
-                             AMD_COMGR_DATA_KIND_RELOCATABLE, "kernel.bc", "code generation"};
+                             AMD_COMGR_DATA_KIND_RELOCATABLE, "monojit.bc", "code generation"};
 constexpr Action kLink = {AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE, AMD_COMGR_DATA_KIND_RELOCATABLE,
-                          AMD_COMGR_DATA_KIND_EXECUTABLE, "kernel.o", "linking"};
+                          AMD_COMGR_DATA_KIND_EXECUTABLE, "monojit.o", "linking"};
 
 std::string log_of(const DataSet& results) {
   std::string log;

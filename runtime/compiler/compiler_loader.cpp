@@ -1,6 +1,7 @@
 #include "runtime/compiler/compiler_loader.h"
 
 #include <filesystem>
+#include <mutex>
 #include <vector>
 
 #include <dlfcn.h>
@@ -78,6 +79,8 @@ BuiltKernel Compiler::build(const kernels::BuildKey& key, std::string_view arch,
 Compiled Compiler::compile(const kernels::BuildKey& key, std::string_view arch, const StageRequest& stages,
                            const StageCallback& on_stage) {
   check_temporary_folder();
+  static std::once_flag swept;
+  std::call_once(swept, sweep_temporary_folder);
   Compiled result;
   const std::string text = key.text();
   StageObserver observer;

@@ -1,13 +1,17 @@
 #include "runtime/compiler/temporary_folder.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -18,6 +22,7 @@ namespace {
 
 /// LLVM's, in its order.
 constexpr std::array kVariables = {"TMPDIR", "TMP", "TEMP", "TEMPDIR"};
+constexpr std::string_view kLetters = "XXXXXX";  // mkdtemp's
 constexpr const char* kWish = "the compiler wants a folder for temporary files";
 
 /// The largest kernel's build has less than 256 KiB there at a time, in 8 files and folders; several may run.
@@ -50,6 +55,31 @@ void check_room(const Place& place) {
                               kWish, kWantedBytes >> 10));
 }
 
+constexpr std::string_view kOurs = "monojit-";
+constexpr std::string_view kComgrs = "comgr-";
+constexpr std::array kInputs = {"input/monojit.bc", "input/monojit.o"};
+/// The longest build takes minutes.
+constexpr std::time_t kAbandoned = 24 * 60 * 60;
+
+bool is_old_and_mine(const std::filesystem::path& path) {
+  struct stat status{};
+  return lstat(path.c_str(), &status) == 0 && status.st_uid == geteuid() &&
+         std::time(nullptr) - status.st_mtime > kAbandoned;
+}
+
+/// Whether nobody has touched anything in a build's folder for long.
+bool is_abandoned_build(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (!is_old_and_mine(folder) || std::filesystem::is_symlink(folder, error)) return false;
+  const auto is_there = [&](const char* input) { return is_old_and_mine(folder / input); };
+  if (std::ranges::none_of(kInputs, is_there)) return false;
+  for (std::filesystem::recursive_directory_iterator each(folder, error), end; !error && each != end;
+       each.increment(error)) {
+    if (!is_old_and_mine(each->path())) return false;
+  }
+  return !error;
+}
+
 }  // namespace
 
 std::filesystem::path make_temporary_folder(std::string_view prefix) {
@@ -57,7 +87,7 @@ std::filesystem::path make_temporary_folder(std::string_view prefix) {
   std::error_code error;
   if (!std::filesystem::is_directory(parent.folder, error))
     throw UserError(fmt::format("{} is no folder: {} (set TMPDIR)", parent.shown, kWish));
-  std::string path = parent.folder / fmt::format("{}XXXXXX", prefix);
+  std::string path = parent.folder / fmt::format("{}{}", prefix, kLetters);
   if (mkdtemp(path.data()) == nullptr) {
     throw UserError(fmt::format("{} takes no files ({}): {} (set TMPDIR)", parent.shown,
                                 std::generic_category().message(errno), kWish));
@@ -72,8 +102,23 @@ void check_temporary_folder() {
     if (*value != '\0') break;
     throw UserError(fmt::format("{} is set, but empty: {} (unset it, or name one)", name, kWish));
   }
-  (void)rmdir(make_temporary_folder("monojit-").c_str());
+  (void)rmdir(make_temporary_folder(kOurs).c_str());
   check_room(place());
+}
+
+void sweep_temporary_folder() {
+  std::error_code error;
+  for (std::filesystem::directory_iterator each(place().folder, error), end; !error && each != end;
+       each.increment(error)) {
+    const std::filesystem::path& path = each->path();
+    const std::string name = path.filename().string();
+    std::error_code failed;
+    if (name.starts_with(kComgrs) && is_abandoned_build(path)) {
+      (void)std::filesystem::remove_all(path, failed);
+    } else if (name.starts_with(kOurs) && name.size() == kOurs.size() + kLetters.size() && is_old_and_mine(path)) {
+      (void)rmdir(path.c_str());  // one that is empty
+    }
+  }
 }
 
 }  // namespace monojit::runtime

@@ -14,4 +14,8 @@ std::filesystem::path make_temporary_folder(std::string_view prefix);
 /// says nothing of the one, and ends the process over the other.
 void check_temporary_folder();
 
+/// Removes from there what builds of killed processes left: this user's folders of comgr with an input of ours
+/// (codegen/comgr/actions.cpp), untouched for a day, and such folders of check_temporary_folder().
+void sweep_temporary_folder();
+
 }  // namespace monojit::runtime

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import KEY, MS_BIND, MS_RDONLY, MS_REMOUNT, SMALL, TIMEOUT_S, debris, entry_files, mounting, refused
+from conftest import KEY, MS_BIND, MS_RDONLY, MS_REMOUNT, SMALL, TIMEOUT_S, debris, entry_files, mounting, refused, wait_until
 
 # No user, root included, may make files there.
 UNWRITABLE = "/proc/self/monojit"
@@ -187,3 +187,48 @@ def test_control_characters_of_a_folders_name_do_not_reach_the_terminal(monojit,
     outcome = monojit("cache", "ls", "--cache-dir", file)
     assert outcome.code == 2
     assert "\x1b" not in outcome.err and "\r" not in outcome.err and "a\\x1b[2Jb\\x0dc" in outcome.err
+
+
+def aged(folder, days):
+    """The folder, and all that is in it, as if nobody had touched it for so long."""
+    then = time.time() - days * 86400
+    for path in (*folder.rglob("*"), folder):
+        os.utime(path, (then, then), follow_symlinks=False)
+
+
+def test_what_a_killed_process_left_of_a_build_of_its_own_a_build_a_day_later_removes(monojit, tmp_path):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    process = monojit.start("dump", KEY, "--arch", "gfx950", "--emit=resources", TMPDIR=str(temporary))
+    wait_until(lambda: list(temporary.glob("comgr-*/input/*")), "comgr's input")
+    process.kill()
+    process.communicate()
+    (left,) = temporary.iterdir()
+    assert monojit.get(TMPDIR=str(temporary)).code == 0
+    assert left.exists(), "as young as it is, its process may live"
+    aged(left, 2)
+    (temporary / "monojit-abcdef").mkdir()
+    aged(temporary / "monojit-abcdef", 2)
+    assert monojit.get(TMPDIR=str(temporary)).json()["cache"] == "disk"
+    assert left.exists(), "nothing was built"
+    assert monojit.get("example.row_norm{rows=5,hidden=512}", TMPDIR=str(temporary)).code == 0
+    assert list(temporary.iterdir()) == []
+
+
+def test_temporary_folders_of_others_and_young_ones_stay(monojit, tmp_path):
+    temporary, elsewhere = tmp_path / "temporary", tmp_path / "elsewhere"
+    for name in ("comgr-foreign", "comgr-young", "comgr-in-use", "monojit-full00"):
+        (temporary / name / "input").mkdir(parents=True)
+        (temporary / name / "input" / ("other.bc" if name == "comgr-foreign" else "monojit.bc")).touch()
+    (temporary / "comgr-empty").mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "input").mkdir()
+    (elsewhere / "input" / "monojit.bc").touch()
+    (temporary / "comgr-link").symlink_to(elsewhere)
+    for folder in (temporary, elsewhere):
+        aged(folder, 2)
+    os.utime(temporary / "comgr-young")
+    os.utime(temporary / "comgr-in-use" / "input" / "monojit.bc")
+    before = [*temporary.rglob("*"), *elsewhere.rglob("*")]
+    assert monojit.get(TMPDIR=str(temporary)).json()["cache"] == "built"
+    assert sorted([*temporary.rglob("*"), *elsewhere.rglob("*")]) == sorted(before)
