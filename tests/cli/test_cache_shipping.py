@@ -173,3 +173,13 @@ def test_a_relative_name_where_the_working_folder_is_gone_is_no_riddle(monojit, 
     assert done.returncode in (0, 2)
     assert "filesystem error" not in done.stderr
     assert arguments[0] == "ls" or "can't write out.pack" in done.stderr
+
+
+def test_unpacking_more_than_the_limit_allows_is_said(monojit, packed):
+    assert monojit("cache", "unpack", packed).err == ""
+    monojit("cache", "clear")
+    outcome = monojit("cache", "unpack", packed, MONOJIT_CACHE_MAX_SIZE="10K")
+    assert outcome.code == 0 and "unpacked 3 entries" in outcome.out
+    bytes_there = sum(file.stat().st_size for file in entry_files(monojit.cache))
+    assert f"now has {bytes_there} bytes, more than the 10240 that MONOJIT_CACHE_MAX_SIZE allows it" in outcome.err
+    assert monojit("cache", "unpack", packed, MONOJIT_CACHE_MAX_SIZE="0").err == ""

@@ -11,6 +11,7 @@
 #include "cache/archive.h"
 #include "cache/entry.h"
 #include "cache/file.h"
+#include "environment/variables.h"
 #include "tools/commands/cache_command.h"
 #include "tools/commands/commands.h"
 #include "tools/output_file.h"
@@ -92,6 +93,19 @@ std::optional<std::string> unpack_item(const cache::Archive& archive, const cach
   return std::nullopt;
 }
 
+/// What is stored beyond the limit would be gone again after the next build, without a word.
+void warn_of_limit(const OpenCache& cache) {
+  const std::uint64_t most = cache.settings.limits.max_bytes;
+  if (most == 0) return;
+  std::uint64_t bytes = 0;
+  for (const cache::EntryFile& file : cache.store.inventory().files) bytes += file.bytes;
+  if (bytes <= most) return;
+  say(
+      fmt::format("{} now has {} bytes, more than the {} that {} allows it: later builds remove what was used "
+                  "least recently (set it higher, or to 0 for no limit)",
+                  cache.name(), bytes, most, environment::name(environment::Id::kCacheMaxSize)));
+}
+
 void unpack(const CacheCommand& command) {
   const auto archive = open_archive(command.archive);
   Json list = Json::array();
@@ -112,6 +126,7 @@ void unpack(const CacheCommand& command) {
       ++stored;
     }
   }
+  if (stored != 0) warn_of_limit(*cache);
   if (command.json) {
     print_json({{"archive", command.archive},
                 {"folder", cache ? cache->folder_json() : Json(nullptr)},
