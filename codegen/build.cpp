@@ -121,10 +121,8 @@ void prepare(llvm::Module& module, const std::string& symbol, const ir::Target& 
 }  // namespace
 
 Pipeline Pipeline::standard() {
-  // comgr keeps no result of a command with a -fprofile option. This one asks for nothing, and so keeps comgr's disk
-  // cache out of the way of ours, for this call alone: AMD_COMGR_CACHE would switch it off for the whole process.
   return {.passes = "function(sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),amdgpu-attributor",
-          .comgr_options = {"-O3", "-Xclang", "-disable-llvm-passes", "-Xclang", "-fprofile-instrument=none"}};
+          .comgr_options = {"-O3", "-Xclang", "-disable-llvm-passes", "-Xclang", comgr::kUncached}};
 }
 
 Build compile(std::unique_ptr<llvm::Module> module, const ir::Target& target, const CodegenOptions& options) {

@@ -64,7 +64,9 @@ ActionResult codegen(std::span<const std::byte> bitcode, std::string_view arch, 
 }
 
 ActionResult link(std::span<const std::byte> relocatable, std::string_view arch) {
-  return run(kLink, relocatable, arch, {});
+  // The linker has no such option, but takes any name for a folder to look for libraries in.
+  const std::vector<std::string> options = {"-Xlinker", "-L", "-Xlinker", kUncached};
+  return run(kLink, relocatable, arch, options);
 }
 
 }  // namespace monojit::codegen::comgr

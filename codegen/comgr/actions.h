@@ -8,6 +8,11 @@
 
 namespace monojit::codegen::comgr {
 
+/// An option of clang's front end that asks for nothing. comgr keeps no result of a command with an argument that
+/// begins like it, and so has no disk cache of its own below ours: it would give back what it kept unchecked, and end a
+/// build where its folder is full. AMD_COMGR_CACHE would switch it off for the whole process.
+inline constexpr const char* kUncached = "-fprofile-instrument=none";
+
 struct ActionResult {
   std::vector<std::byte> bytes;
   std::string log;  ///< diagnostics of an action that succeeded: warnings, remarks

@@ -39,7 +39,6 @@ class Monojit:
         self.cache = folder / "cache"
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("MONOJIT_") or k == "MONOJIT_LIBRARY_DIR"}
         self.environment["MONOJIT_CACHE_DIR"] = str(self.cache)
-        self.environment["AMD_COMGR_CACHE"] = "0"
 
     def start(self, *arguments, **environment):
         return subprocess.Popen([self.binary, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

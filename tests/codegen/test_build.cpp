@@ -125,22 +125,14 @@ TEST_CASE("child: build one kernel", "[.][build-child]") {
   CHECK_FALSE(build(kernel_assembly("add", kParameters, kStoreBody)).code_object.empty());
 }
 
-TEST_CASE("generated code does not go through comgr's own cache") {
+TEST_CASE("a build leaves comgr's own cache alone") {
   namespace fs = std::filesystem;
   const fs::path folder = fs::temp_directory_path() / fmt::format("monojit-comgr-cache-{}", getpid());
   const std::string command =
       fmt::format("env -u AMD_COMGR_CACHE AMD_COMGR_CACHE_DIR='{}' '{}' '[build-child]' > /dev/null 2>&1",
                   folder.string(), fs::canonical("/proc/self/exe").string());
   REQUIRE(std::system(command.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe)
-  constexpr int kLinkedObject = 1;             // what linking leaves there
-  int entries = 0;
-  if (fs::exists(folder)) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with("llvmcache-")) ++entries;
-    }
-  }
-  CHECK(entries <= kLinkedObject);
+  CHECK_FALSE(fs::exists(folder));
   fs::remove_all(folder);
 }
 
