@@ -74,6 +74,16 @@ def test_an_interrupted_warm_goes_on_where_it_stopped(monojit, signal_number):
     assert second["hit"] == first["built"] and second["built"] == 16 - first["built"]
 
 
+def test_a_warm_that_is_interrupted_while_its_workers_start_says_so(monojit):
+    process = monojit.start("warm", ROW_NORM, "--arch", "gfx950", "--jobs", "1", "--json")
+    (worker,) = wait_until(lambda: workers_of(process), "a worker")
+    os.kill(worker, signal.SIGSTOP)  # it takes long to start
+    process.send_signal(signal.SIGINT)
+    outcome = monojit.finish(process)
+    assert outcome.code == 1 and "goes on where it stopped" in outcome.err
+    assert outcome.json()["summary"]["failed"] == 0
+
+
 def test_a_killed_warm_leaves_no_worker_behind(monojit):
     process = monojit.start("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950", "--jobs", "2")
     deadline = time.monotonic() + TIMEOUT_S

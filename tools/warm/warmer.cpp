@@ -64,7 +64,8 @@ void Warmer::open_compilers(std::size_t count) {
   for (auto& each : opened) {
     try {
       (void)each.get();
-    } catch (const runtime::WorkerError&) {  // the job that wants a worker tries again
+    } catch (const runtime::WorkerError&) {     // the job that wants a worker tries again
+    } catch (const runtime::CancelledError&) {  // no job is started
     }
   }
 }
