@@ -102,73 +102,66 @@ void exchange(const Group& group) {
   for (const auto& rank : group) rank->send(handles.data(), handles.size() * sizeof(hipIpcMemHandle_t));
 }
 
-TEST_CASE("eight processes pass a token round through memory that they share") {
+/// A process for each of the ways, all of which have launched their kernels.
+Group launched(const std::vector<std::string>& ways, int turns = kTurns) {
+  const int count = static_cast<int>(ways.size());
   Group group;
-  for (int i = 0; i < kRanks; ++i) group.push_back(std::make_unique<Rank>(i, kRanks, "run"));
+  for (int i = 0; i < count; ++i) group.push_back(std::make_unique<Rank>(i, count, ways[i], turns));
   exchange(group);
   for (const auto& rank : group) REQUIRE(rank->receive<char>() == 'L');
+  return group;
+}
+
+/// Lets the processes go, and waits for their ends: all, or all but the one that was killed or launched nothing.
+void finish(const Group& group, int but = -1) {
+  for (int i = 0; i < static_cast<int>(group.size()); ++i) {
+    if (i != but) group[i]->send("g", 1);
+  }
+  for (int i = 0; i < static_cast<int>(group.size()); ++i) {
+    if (i != but) CHECK(group[i]->wait() == 0);
+  }
+}
+
+TEST_CASE("eight processes pass a token round through memory that they share") {
+  const Group group = launched(std::vector<std::string>(kRanks, "run"));
   for (const auto& rank : group) CHECK(rank->receive<std::uint32_t>() == kCameRound);
-  for (const auto& rank : group) rank->send("g", 1);
-  for (const auto& rank : group) CHECK(rank->wait() == 0);
+  finish(group);
 }
 
 TEST_CASE("when a rank dies, the others' time limits end at once and their kernels tell") {
-  constexpr int kCount = 3;
-  Group group;
-  for (int i = 0; i < kCount; ++i) group.push_back(std::make_unique<Rank>(i, kCount, i == 1 ? "stall" : "run"));
-  exchange(group);
-  for (const auto& rank : group) REQUIRE(rank->receive<char>() == 'L');
+  const Group group = launched({"run", "stall", "run"});
   group[1]->kill();
   CHECK(group[1]->wait() == -1);
   const auto died = std::chrono::steady_clock::now();
   for (const int i : {0, 2}) CHECK(group[i]->receive<std::uint32_t>() == kTimeOut);
   CHECK(std::chrono::steady_clock::now() - died < kMostAfterDeath);
-  for (const int i : {0, 2}) group[i]->send("g", 1);
-  for (const int i : {0, 2}) CHECK(group[i]->wait() == 0);
+  finish(group, 1);
 }
 
 TEST_CASE("when a rank's host sleeps and launches nothing, the others' time limits end soon") {
-  constexpr int kCount = 3;
-  Group group;
-  for (int i = 0; i < kCount; ++i) group.push_back(std::make_unique<Rank>(i, kCount, i == 1 ? "stall" : "run"));
-  exchange(group);
-  for (const auto& rank : group) REQUIRE(rank->receive<char>() == 'L');
+  const Group group = launched({"run", "stall", "run"});
   const auto launched = std::chrono::steady_clock::now();
   for (const int i : {0, 2}) CHECK(group[i]->receive<std::uint32_t>() == kTimeOut);
   CHECK(std::chrono::steady_clock::now() - launched < kMostAfterDeath);
-  for (const int i : {0, 2}) group[i]->send("g", 1);
-  for (const int i : {0, 2}) CHECK(group[i]->wait() == 0);
+  finish(group, 1);
 }
 
 TEST_CASE("when a rank's workgroup hangs, the others' time limits end, and its own launch fails though they live") {
-  constexpr int kCount = 3;
-  Group group;
-  for (int i = 0; i < kCount; ++i) group.push_back(std::make_unique<Rank>(i, kCount, i == 1 ? "hang" : "run"));
-  exchange(group);
-  for (const auto& rank : group) REQUIRE(rank->receive<char>() == 'L');
+  const Group group = launched({"run", "hang", "run"});
   for (const int i : {0, 1, 2}) CHECK(group[i]->receive<std::uint32_t>() == (i == 1 ? kFailed : kTimeOut));
-  for (const auto& rank : group) rank->send("g", 1);
-  for (const auto& rank : group) CHECK(rank->wait() == 0);
+  finish(group);
 }
 
 TEST_CASE("waits without a time limit fail as a deadlock once the rank that they wait for has failed and sleeps") {
-  constexpr int kCount = 3;
-  Group group;
-  for (int i = 0; i < kCount; ++i) group.push_back(std::make_unique<Rank>(i, kCount, i == 1 ? "hang" : "endless"));
-  exchange(group);
-  for (const auto& rank : group) REQUIRE(rank->receive<char>() == 'L');
+  const Group group = launched({"endless", "hang", "endless"});
   for (const auto& rank : group) CHECK(rank->receive<std::uint32_t>() == kFailed);
-  for (const auto& rank : group) rank->send("g", 1);
-  for (const auto& rank : group) CHECK(rank->wait() == 0);
+  finish(group);
 }
 
 TEST_CASE("a rank that is stopped is waited for in real time, until the others' time limits end") {
-  constexpr int kCount = 3, kEndless = 1'000'000'000;
+  constexpr int kEndless = 1'000'000'000;
   constexpr std::chrono::milliseconds kUnderWay{200};
-  Group group;
-  for (int i = 0; i < kCount; ++i) group.push_back(std::make_unique<Rank>(i, kCount, "brief", kEndless));
-  exchange(group);
-  for (const auto& rank : group) REQUIRE(rank->receive<char>() == 'L');
+  const Group group = launched({"brief", "brief", "brief"}, kEndless);
   std::this_thread::sleep_for(kUnderWay);
   group[1]->stop();
   const auto stopped = std::chrono::steady_clock::now();
@@ -179,23 +172,18 @@ TEST_CASE("a rank that is stopped is waited for in real time, until the others' 
   CHECK(waited < std::chrono::seconds(kBriefSeconds) + kMostAfterDeath);
   group[1]->go_on();
   CHECK(group[1]->receive<std::uint32_t>() == kTimeOut);
-  for (const auto& rank : group) rank->send("g", 1);
-  for (const auto& rank : group) CHECK(rank->wait() == 0);
+  finish(group);
 }
 
 TEST_CASE("a rank that is stopped for less than the others' time limits takes up its part again") {
-  constexpr int kCount = 3, kManyTurns = 3'000;
+  constexpr int kManyTurns = 3'000;
   constexpr std::chrono::milliseconds kPause{500};
-  Group group;
-  for (int i = 0; i < kCount; ++i) group.push_back(std::make_unique<Rank>(i, kCount, "run", kManyTurns));
-  exchange(group);
-  for (const auto& rank : group) REQUIRE(rank->receive<char>() == 'L');
+  const Group group = launched({"run", "run", "run"}, kManyTurns);
   group[1]->stop();
   std::this_thread::sleep_for(kPause);
   group[1]->go_on();
   for (const auto& rank : group) CHECK(rank->receive<std::uint32_t>() == kCameRound);
-  for (const auto& rank : group) rank->send("g", 1);
-  for (const auto& rank : group) CHECK(rank->wait() == 0);
+  finish(group);
 }
 
 TEST_CASE("handles that lead nowhere are refused with the reason") {

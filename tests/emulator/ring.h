@@ -14,6 +14,35 @@ inline constexpr std::uint32_t kFailed = 3;  ///< not the kernel's: its launch f
 inline constexpr std::uint32_t kRingSeconds = 10;
 inline constexpr std::uint32_t kBriefSeconds = 2;
 
+/// What a ring's kernel does in a turn before it waits for the token; the labels are those of all rings.
+inline constexpr const char* kSendsFirst = R"(
+  v_mov_b32 v3, s12
+  s_cmp_lg_u32 s8, 0
+  s_cbranch_scc1 wait
+  global_store_dword v1, v3, s[6:7] sc0 sc1
+wait:
+)";
+
+/// And once the token has come, up to the next turn.
+inline constexpr const char* kPassesOn = R"(
+  s_cmp_eq_u32 s8, 0
+  s_cbranch_scc1 sent
+  global_store_dword v1, v3, s[6:7] sc0 sc1
+sent:
+  s_add_u32 s12, s12, 1
+  s_cmp_le_u32 s12, s10
+  s_cbranch_scc1 turn
+)";
+
+/// Loads the arguments of the rings below.
+inline constexpr const char* kLoadsArguments = R"(
+  s_load_dwordx8 s[4:11], s[0:1], 0x0
+  s_load_dwordx2 s[14:15], s[0:1], 0x20
+  v_mov_b32 v1, 0
+  v_mov_b32 v6, 1
+  s_waitcnt lgkmcnt(0)
+)";
+
 /// Rank 0 sends turn t to the next rank's mailbox and waits for it to come back; the others pass it on. Arguments: own
 /// mailbox, next mailbox, rank, turns, result. The result is kCameRound, or kTimeOut when the token has not come within
 /// so many seconds of the 100 MHz clock, counted from the start or, if `each_turn`, for every turn.
@@ -27,22 +56,7 @@ inline KernelText bounded_ring(std::uint32_t seconds = kRingSeconds, bool each_t
 )",
                                         seconds * kTicksASecond);
   return {.name = "ring",
-          .body = R"(
-  s_load_dwordx8 s[4:11], s[0:1], 0x0
-  s_load_dwordx2 s[14:15], s[0:1], 0x20
-  v_mov_b32 v1, 0
-  v_mov_b32 v6, 1
-  s_waitcnt lgkmcnt(0)
-)" + limit + R"(
-  s_mov_b32 s12, 1
-turn:
-)" + (each_turn ? limit : "") +
-                  R"(
-  v_mov_b32 v3, s12
-  s_cmp_lg_u32 s8, 0
-  s_cbranch_scc1 wait
-  global_store_dword v1, v3, s[6:7] sc0 sc1
-wait:
+          .body = kLoadsArguments + limit + "s_mov_b32 s12, 1\nturn:\n" + (each_turn ? limit : "") + kSendsFirst + R"(
   global_load_dword v2, v1, s[4:5] sc0 sc1
   s_waitcnt vmcnt(0)
   v_readfirstlane_b32 s13, v2
@@ -58,13 +72,7 @@ wait:
   v_mov_b32 v6, 2
   s_branch end
 arrived:
-  s_cmp_eq_u32 s8, 0
-  s_cbranch_scc1 sent
-  global_store_dword v1, v3, s[6:7] sc0 sc1
-sent:
-  s_add_u32 s12, s12, 1
-  s_cmp_le_u32 s12, s10
-  s_cbranch_scc1 turn
+)" + kPassesOn + R"(
 end:
   global_store_dword v1, v6, s[14:15]
 )",
@@ -74,32 +82,14 @@ end:
 /// The same without a time limit: it never reads the clock.
 inline KernelText endless_ring() {
   return {.name = "ring",
-          .body = R"(
-  s_load_dwordx8 s[4:11], s[0:1], 0x0
-  s_load_dwordx2 s[14:15], s[0:1], 0x20
-  v_mov_b32 v1, 0
-  v_mov_b32 v6, 1
-  s_waitcnt lgkmcnt(0)
-  s_mov_b32 s12, 1
-turn:
-  v_mov_b32 v3, s12
-  s_cmp_lg_u32 s8, 0
-  s_cbranch_scc1 wait
-  global_store_dword v1, v3, s[6:7] sc0 sc1
-wait:
+          .body = std::string(kLoadsArguments) + "s_mov_b32 s12, 1\nturn:\n" + kSendsFirst + R"(
   s_sleep 2
   global_load_dword v2, v1, s[4:5] sc0 sc1
   s_waitcnt vmcnt(0)
   v_readfirstlane_b32 s13, v2
   s_cmp_ge_u32 s13, s12
   s_cbranch_scc0 wait
-  s_cmp_eq_u32 s8, 0
-  s_cbranch_scc1 sent
-  global_store_dword v1, v3, s[6:7] sc0 sc1
-sent:
-  s_add_u32 s12, s12, 1
-  s_cmp_le_u32 s12, s10
-  s_cbranch_scc1 turn
+)" + kPassesOn + R"(
   global_store_dword v1, v6, s[14:15]
 )",
           .arguments = 5};

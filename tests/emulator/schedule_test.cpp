@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "tests/emulator/devices.h"
+#include "tests/emulator/ring.h"
 
 namespace monojit::emulator::test {
 namespace {
@@ -16,17 +17,13 @@ constexpr u32 kTurns = 5;
 // A token goes round: rank 0 sends turn t to the next rank's mailbox and waits for it to come back.
 // Arguments: own mailbox, next mailbox, rank, turns.
 KernelText ring_kernel() {
-  return {.name = "ring", .body = R"(
+  return {.name = "ring", .body = std::string(R"(
   s_load_dwordx8 s[4:11], s[0:1], 0x0
   v_mov_b32 v1, 0
   s_waitcnt lgkmcnt(0)
   s_mov_b32 s12, 1
 turn:
-  v_mov_b32 v3, s12
-  s_cmp_lg_u32 s8, 0
-  s_cbranch_scc1 wait
-  global_store_dword v1, v3, s[6:7] sc0 sc1
-wait:
+)") + kSendsFirst + R"(
   global_load_dword v2, v1, s[4:5] sc0 sc1
   s_waitcnt vmcnt(0)
   v_readfirstlane_b32 s13, v2
@@ -35,14 +32,7 @@ wait:
   s_sleep 1
   s_branch wait
 arrived:
-  s_cmp_eq_u32 s8, 0
-  s_cbranch_scc1 sent
-  global_store_dword v1, v3, s[6:7] sc0 sc1
-sent:
-  s_add_u32 s12, s12, 1
-  s_cmp_le_u32 s12, s10
-  s_cbranch_scc1 turn
-)"};
+)" + kPassesOn};
 }
 
 // Waits for a word to become non-zero, at most 10 s of the 100 MHz clock; then stores 1 (came) or 2 (did not).
