@@ -12,6 +12,7 @@
 #include "codegen/bitcode.h"
 #include "codegen/comgr/actions.h"
 #include "codegen/memory_check.h"
+#include "codegen/object/comment.h"
 #include "codegen/optimise.h"
 #include "codegen/target_machine.h"
 
@@ -69,8 +70,9 @@ std::vector<std::byte> run_comgr(const llvm::Module& module, const ir::Target& t
   build.times_ms.codegen = watch.lap();
   comgr::ActionResult linked = comgr::link(relocatable.bytes, target.arch);
   if (!linked.log.empty()) build.warnings.push_back(linked.log);
+  std::vector<std::byte> code_object = without_comment(linked.bytes);
   build.times_ms.link = watch.lap();
-  return std::move(linked.bytes);
+  return code_object;
 }
 
 KernelMetadata read_kernel(const CodeObject& object, const std::string& symbol) {

@@ -12,7 +12,8 @@ from conftest import SMALL, TIMEOUT_S, entry_files, refused
 def random_environment(seeded, folder):
     """Variables that other programs heed, and some that none does; where a home may be, and where it is not."""
     names = ["ARCH", "DEBUG", "CC", "CXX", "CFLAGS", "CXXFLAGS", "TARGET", "OPT", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME", "HOSTNAME",
-             "PWD", "TERM", "EDITOR", "SOURCE_DATE_EPOCH", "CACHE", "CACHE_DIR", "LLVM", "ROCM_PATH", "HIP_PLATFORM", "STRICT", "JIT"]
+             "PWD", "TERM", "EDITOR", "SOURCE_DATE_EPOCH", "CACHE", "CACHE_DIR", "LLVM", "ROCM_PATH", "HIP_PLATFORM", "STRICT", "JIT", "LLD_VERSION", "CCC_OVERRIDE_OPTIONS",
+             "CLANG_CONFIG_FILE_USER_DIR", "COMPILER_PATH", "CPATH", "LIBRARY_PATH", "AMD_COMGR_CACHE", "AMD_COMGR_CACHE_DIR"]
     values = ["", "0", "1", "gfx90a", "gfx942", "-O0", "tr_TR.UTF-8", "C", "Pacific/Auckland", "/nonexistent", "root", "\u00e9", "=", "*"]
     environment = {name: seeded.choice(values) for name in seeded.sample(names, seeded.randint(3, len(names)))}
     environment |= {f"X{seeded.randrange(10**6)}": "y" * seeded.randrange(100) for _ in range(seeded.randrange(4))}

@@ -1,5 +1,7 @@
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,6 +16,8 @@
 
 namespace monojit::codegen {
 namespace {
+
+namespace fs = std::filesystem;
 
 using Catch::Matchers::ContainsSubstring;
 using test::kernel_assembly;
@@ -120,19 +124,38 @@ TEST_CASE("threads may compile at the same time") {
   for (const std::vector<std::byte>& object : objects) CHECK(object == objects[0]);
 }
 
-// Run by the test below in a process of its own, with comgr's cache in a folder of its own.
+constexpr const char* kChildOutput = "BUILD_CHILD_OUTPUT";
+
+// Run by the tests below in a process of its own, as comgr and what it calls look at the environment.
 TEST_CASE("child: build one kernel", "[.][build-child]") {
-  CHECK_FALSE(build(kernel_assembly("add", kParameters, kStoreBody)).code_object.empty());
+  const std::vector<std::byte> object = build(kernel_assembly("add", kParameters, kStoreBody)).code_object;
+  std::ofstream file(std::getenv(kChildOutput), std::ios::binary);
+  file.write(reinterpret_cast<const char*>(object.data()), static_cast<std::streamsize>(object.size()));
+  REQUIRE(file.flush());
 }
 
-TEST_CASE("a build leaves comgr's own cache alone") {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::temp_directory_path() / fmt::format("monojit-comgr-cache-{}", getpid());
-  const std::string command =
-      fmt::format("env -u AMD_COMGR_CACHE AMD_COMGR_CACHE_DIR='{}' '{}' '[build-child]' > /dev/null 2>&1",
-                  folder.string(), fs::canonical("/proc/self/exe").string());
+/// The code object of a build with these assignments in its environment; "-u NAME" takes one away.
+std::string built_with(const std::string& assignments, const fs::path& folder) {
+  const fs::path output = folder / "object";
+  const std::string command = fmt::format("env {} {}='{}' '{}' '[build-child]' > /dev/null 2>&1", assignments,
+                                          kChildOutput, output.string(), fs::canonical("/proc/self/exe").string());
   REQUIRE(std::system(command.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe)
-  CHECK_FALSE(fs::exists(folder));
+  std::ifstream file(output, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_CASE("what the environment says to comgr, clang or the linker changes no code object") {
+  const fs::path folder = fs::temp_directory_path() / fmt::format("monojit-build-{}", getpid());
+  fs::create_directories(folder);
+  const fs::path comgr_cache = folder / "comgr";
+  const std::string object = built_with(
+      fmt::format("-u AMD_COMGR_CACHE -u LLD_VERSION AMD_COMGR_CACHE_DIR='{}'", comgr_cache.string()), folder);
+  CHECK_FALSE(object.empty());
+  CHECK_FALSE(fs::exists(comgr_cache));
+  // In two pairs of parentheses: a failure shall not print the bytes.
+  CHECK((built_with("LLD_VERSION=1", folder) == object));
+  CHECK((built_with("CCC_OVERRIDE_OPTIONS='#O0 +-O0'", folder) == object));
+  CHECK((built_with("SOURCE_DATE_EPOCH=1 CPATH=/ COMPILER_PATH=/ LIBRARY_PATH=/", folder) == object));
   fs::remove_all(folder);
 }
 

@@ -25,7 +25,7 @@ target_compile_definitions(monojit_llvm INTERFACE ${LLVM_DEFINITIONS_LIST})
 if(TARGET LLVM) # the shared library: comgr uses the same one, so a process holds a single LLVM
   target_link_libraries(monojit_llvm INTERFACE LLVM)
 else()
-  llvm_map_components_to_libnames(monojit_llvm_components core bitwriter passes amdgpu target debuginfodwarf symbolize)
+  llvm_map_components_to_libnames(monojit_llvm_components core bitwriter passes amdgpu target debuginfodwarf symbolize objcopy)
   target_link_libraries(monojit_llvm INTERFACE ${monojit_llvm_components})
 endif()
 
