@@ -49,6 +49,13 @@ std::optional<std::string_view> read_options(std::string_view options, RemoteUrl
   return std::nullopt;
 }
 
+/// An option's name is repeated, its value is not: it may be a password.
+std::string option_problem(std::string_view option) {
+  const std::string_view name = take_until(option, '=');
+  return fmt::format("{} is no option of it, or has no such value (readonly, timeout_ms=1 to {})", printable(name),
+                     kMaxTimeoutMs);
+}
+
 /// "host", "host:port" or "[address]:port"; false when it is none of them.
 bool read_host(std::string_view text, RemoteUrl& url) {
   std::string_view host = text;
@@ -103,8 +110,7 @@ std::variant<RemoteUrl, std::string> parse_remote_url(std::string_view text) {
   // What looks like a path or an option may be the rest of a password: nothing of it is repeated.
   if (before_options.find('@', slash) != std::string_view::npos || text.find('@') != std::string_view::npos)
     return "it has an @ behind a / or ? (its user and password may hold neither)";
-  if (const auto wrong = read_options(text, url))
-    return fmt::format("{} is no option of it (readonly, timeout_ms=1 to {})", printable(*wrong), kMaxTimeoutMs);
+  if (const auto wrong = read_options(text, url)) return option_problem(*wrong);
   std::string_view place = before_options.substr(0, slash);
   url.path = before_options.substr(slash);
   if (const std::size_t at = place.rfind('@'); at != std::string_view::npos) {

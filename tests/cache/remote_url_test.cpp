@@ -49,6 +49,12 @@ TEST_CASE("a URL's password is used, not shown") {
   }
 }
 
+TEST_CASE("an option that a URL does not take is named without its value, which may be a password") {
+  const std::string problem = problem_of("redis://host?password=secret&readonly");
+  CHECK(problem.starts_with("password is no option of it"));
+  CHECK(problem.find("secret") == std::string::npos);
+}
+
 TEST_CASE("a URL that means nothing is refused") {
   for (const char* text :
        {"", "cache", "https://cache", "redis://", "http:///path", "redis://host:0", "redis://host:99999",

@@ -34,12 +34,33 @@ def test_env_shows_no_control_characters_of_a_value(monojit):
     assert variables(monojit, MONOJIT_CACHE_READONLY="/a\nb")["MONOJIT_CACHE_READONLY"]["value"] == "/a\nb"
 
 
-@pytest.mark.parametrize("url", ["redis://me:geheim@host:1/2", "http://me:geheim@host/a?readonly", "me:geheim@host", "redis://me:ge/h?geheim@host"])
+@pytest.mark.parametrize("url", ["redis://me:geheim@host:1/2", "http://me:geheim@host/a?readonly"])
 def test_env_hides_user_and_password_of_the_remote(monojit, url):
     shown = variables(monojit, MONOJIT_CACHE_REMOTE=url)["MONOJIT_CACHE_REMOTE"]["value"]
     assert "***@host" in shown and "me:" not in shown
     assert "geheim" not in shown + monojit("env", MONOJIT_CACHE_REMOTE=url).out
     assert variables(monojit, MONOJIT_CACHE_REMOTE="redis://host:1/2")["MONOJIT_CACHE_REMOTE"]["value"] == "redis://host:1/2"
+
+
+@pytest.mark.parametrize("url", ["me:geheim@host", "redis://me:ge/h?geheim@host", "redis://host?password=geheim", "redis://geheim:geheim"])
+def test_env_shows_nothing_of_a_remote_that_can_not_be_read_and_says_that_it_is_not_used(monojit, url):
+    assert variables(monojit, MONOJIT_CACHE_REMOTE=url)["MONOJIT_CACHE_REMOTE"]["value"] == "***"
+    outcome = monojit("env", MONOJIT_CACHE_REMOTE=url)
+    assert "geheim" not in outcome.out + outcome.err
+    assert "MONOJIT_CACHE_REMOTE is not used" in outcome.err
+
+
+@pytest.mark.parametrize("name, value, said", [
+    ("MONOJIT_CACHE_MAX_SIZE", "many", "MONOJIT_CACHE_MAX_SIZE=many is not used: it wants a size"),
+    ("MONOJIT_CACHE_MAX_AGE", "-1", "MONOJIT_CACHE_MAX_AGE=-1 is not used"),
+    ("MONOJIT_CACHE_UMASK", "0o22", "MONOJIT_CACHE_UMASK=0o22 is not used"),
+    ("MONOJIT_EMULATOR_MEMORY", "wild", "MONOJIT_EMULATOR_MEMORY=wild: not understood"),
+])
+def test_env_says_which_values_are_not_in_force(monojit, name, value, said):
+    assert said in monojit("env", **{name: value}).err
+    problems = monojit("env", "--json", **{name: value}).json()["problems"]
+    assert len(problems) == 1 and said in problems[0]
+    assert monojit("env", "--json").json()["problems"] == []
 
 
 @pytest.mark.parametrize("command", [("env",), ("keys",), ("cache", "ls")])

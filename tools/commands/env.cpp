@@ -1,14 +1,20 @@
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "cache/folder.h"
+#include "cache/remote/remote_tier.h"
+#include "cache/remote/url.h"
+#include "cache/settings.h"
 #include "environment/edit_distance.h"
 #include "environment/variables.h"
+#include "runtime/hip/device.h"
 #include "tools/commands/commands.h"
 #include "tools/report.h"
 
@@ -22,8 +28,9 @@ struct Setting {
   std::string origin;  ///< "environment", "default", or the other variable that gives the value
 };
 
-/// A URL without user and password, also one that can't be read.
+/// A URL without user and password. Of one that can't be read nothing is shown: any part may be a password.
 std::string without_secrets(const std::string& url) {
+  if (std::holds_alternative<std::string>(cache::parse_remote_url(url))) return "***";
   const std::size_t at = url.rfind('@');
   if (at == std::string::npos) return url;
   const std::size_t scheme = url.find("://");
@@ -55,6 +62,20 @@ std::string advice(const std::string& name) {
                      near.empty() ? " (monojit env lists its variables)" : fmt::format(": is {} meant?", near));
 }
 
+/// Why what a variable says is not in force: its readers' own words.
+std::vector<std::string> problems() {
+  std::vector<std::string> texts;
+  const cache::Warnings warnings([&](std::string_view text) { texts.emplace_back(text); });
+  const cache::Settings settings = cache::Settings::from_environment(warnings);
+  const cache::RemoteTier remote(settings.remote, warnings);
+  try {
+    (void)runtime::device_count(*runtime::HipTable::open(runtime::Provider::kEmulator));
+  } catch (const std::exception& error) {
+    texts.emplace_back(error.what());
+  }
+  return texts;
+}
+
 Json to_json() {
   Json variables = Json::array();
   for (const Variable& variable : environment::kVariables) {
@@ -69,7 +90,7 @@ Json to_json() {
   for (const std::string& name : environment::unknown()) {
     unknown.push_back({{"name", name}, {"nearest", near_name(name).empty() ? Json(nullptr) : Json(near_name(name))}});
   }
-  return {{"variables", variables}, {"unknown", unknown}};
+  return {{"variables", variables}, {"unknown", unknown}, {"problems", problems()}};
 }
 
 void print_text() {
@@ -81,6 +102,7 @@ void print_text() {
                setting.origin, std::string(variable.meaning)});
   }
   print("{}", table.text());
+  for (const std::string& problem : problems()) say(problem);
 }
 
 }  // namespace
