@@ -22,7 +22,7 @@ class StrictReader : public nlohmann::json_sax<json> {
   bool boolean(bool /*value*/) override { return true; }
   bool number_integer(json::number_integer_t /*value*/) override { return true; }
   bool number_unsigned(json::number_unsigned_t /*value*/) override { return true; }
-  bool string(json::string_t& /*value*/) override { return true; }
+  bool string(json::string_t& value) override { return check_no_nul(value); }
   bool binary(json::binary_t& /*value*/) override { return true; }
 
   bool number_float(json::number_float_t value, const json::string_t& text) override {
@@ -37,6 +37,7 @@ class StrictReader : public nlohmann::json_sax<json> {
   bool end_array() override { return close(); }
 
   bool key(json::string_t& name) override {
+    if (!check_no_nul(name)) return false;
     if (open_.back().insert(name).second) return true;
     return refuse(fmt::format("member \"{}\" is there twice", name));
   }
@@ -51,6 +52,11 @@ class StrictReader : public nlohmann::json_sax<json> {
   bool open() {
     open_.emplace_back();
     return open_.size() <= max_depth_ || refuse(fmt::format("lists and objects are more than {} deep", max_depth_));
+  }
+
+  bool check_no_nul(std::string_view text) {
+    const std::size_t nul = text.find('\0');
+    return nul == std::string_view::npos || refuse(fmt::format("a NUL follows \"{}\" in a text", text.substr(0, nul)));
   }
 
   bool close() {

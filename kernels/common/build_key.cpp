@@ -19,7 +19,9 @@ std::size_t field_index(const Family& family, std::string_view name) {
   if (found != family.fields.end()) return static_cast<std::size_t>(found - family.fields.begin());
   std::vector<std::string_view> names;
   for (const Field& field : family.fields) names.push_back(field.name);
-  throw UserError(fmt::format("{}: unknown field '{}'; fields are {}", family.name, name, fmt::join(names, ", ")));
+  throw UserError(
+      fmt::format("{}: unknown field '{}'; {}", family.name, name,
+                  names.empty() ? "it has no fields" : fmt::format("fields are {}", fmt::join(names, ", "))));
 }
 
 /// The given values, and the defaults of the rest.

@@ -22,21 +22,23 @@ std::vector<std::string> reasons_against(const kernels::BuildKey& key, const std
 
 class Planner {
  public:
-  /// `pattern` for each of `archs`; `place` goes before messages where there is one.
-  void add(std::string_view pattern, const std::vector<std::string>& archs, const std::string& place) {
-    std::vector<kernels::BuildKey> keys;
-    try {
-      keys = kernels::expand_pattern(pattern);
-      for (const std::string& arch : archs) add(pattern, keys, arch);
-    } catch (const UserError& error) {
-      if (place.empty()) throw;
-      throw UserError(fmt::format("{}: {}", place, error.what()));
+  /// For each of `archs`.
+  void add(const WarmWish& wish, const std::vector<std::string>& archs) {
+    if (wish.model.empty()) {
+      add(wish.pattern, archs);
+      return;
     }
+    for (const std::string_view pattern : kernels::model(wish.model).patterns) add(pattern, archs);
   }
 
   WarmPlan take() { return std::move(plan_); }
 
  private:
+  void add(std::string_view pattern, const std::vector<std::string>& archs) {
+    const std::vector<kernels::BuildKey> keys = kernels::expand_pattern(pattern);
+    for (const std::string& arch : archs) add(pattern, keys, arch);
+  }
+
   void add(std::string_view pattern, const std::vector<kernels::BuildKey>& keys, const std::string& arch) {
     if (const std::string problem = arch_problem(arch); !problem.empty()) throw UserError(problem);
     std::size_t left_out = 0;
@@ -80,13 +82,11 @@ Shard parse_shard(const std::string& text) {
 WarmPlan make_plan(const std::vector<WarmWish>& wishes, const std::vector<std::string>& archs) {
   Planner planner;
   for (const WarmWish& wish : wishes) {
-    const std::vector<std::string>& chosen = wish.archs.empty() ? archs : wish.archs;
-    if (wish.model.empty()) {
-      planner.add(wish.pattern, chosen, wish.place);
-      continue;
-    }
-    for (const std::string_view pattern : kernels::model(wish.model).patterns) {
-      planner.add(pattern, chosen, wish.place);
+    try {
+      planner.add(wish, wish.archs.empty() ? archs : wish.archs);
+    } catch (const UserError& error) {
+      if (wish.place.empty()) throw;
+      throw UserError(fmt::format("{}: {}", wish.place, error.what()));
     }
   }
   return planner.take();
