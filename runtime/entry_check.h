@@ -12,7 +12,7 @@
 namespace monojit::runtime {
 
 /// Throws CodeObjectError when no device of `arch` would load the kernel of `key` from these, as far as can be told
-/// without one.
+/// without one, or when the record says otherwise than the code object.
 void check_loadable(const kernels::BuildKey& key, std::string_view arch, const KernelRecord& record,
                     std::span<const std::byte> code_object);
 

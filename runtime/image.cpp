@@ -1,33 +1,23 @@
 #include "runtime/image.h"
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <elf.h>
 #include <fmt/format.h>
 
 #include "runtime/arguments.h"
+#include "runtime/image_format.h"
+#include "runtime/image_note.h"
 
 namespace monojit::runtime {
 namespace {
-
-constexpr Elf64_Half kAmdGpu = 224;    // EM_AMDGPU
-constexpr Elf64_Word kMachMask = 255;  // EF_AMDGPU_MACH
-constexpr std::string_view kNoteOwner = "AMDGPU";
-constexpr Elf64_Word kMetadataNote = 32;  // NT_AMDGPU_METADATA
-constexpr std::string_view kDescriptorSuffix = ".kd";
-constexpr std::uint64_t kDescriptorBytes = 64;
-
-struct Chip {
-  std::string_view arch;
-  Elf64_Word machine;  ///< in e_flags
-};
-constexpr Chip kChips[] = {{"gfx942", 0x4c}, {"gfx950", 0x4f}};
 
 [[noreturn]] void refuse(const std::string& why) {
   throw CodeObjectError(fmt::format("the code object is no image that a GPU can load: {}", why));
@@ -80,83 +70,67 @@ bool is_text_at(std::span<const std::byte> strings, std::uint64_t offset, std::s
          strings[offset + text.size()] == std::byte{0};
 }
 
-/// Where `symbol` is in memory, as a table of symbols has it. Refuses a table that lacks it.
-Elf64_Addr address_in(const Image& image, const Elf64_Shdr& table, const std::vector<Elf64_Shdr>& sections,
-                      std::string_view symbol) {
+/// `name` as a table of symbols has it. Refuses a table that lacks it.
+Elf64_Sym symbol_in(const Image& image, const Elf64_Shdr& table, const std::vector<Elf64_Shdr>& sections,
+                    std::string_view name) {
   if (table.sh_link >= sections.size()) refuse("a table of symbols has no names");
   const Elf64_Shdr& names = sections[table.sh_link];
   const auto strings = image.part(names.sh_offset, names.sh_size, "a table of names");
   for (std::uint64_t i = 1; i < table.sh_size / sizeof(Elf64_Sym); ++i) {
-    const auto entry = image.at<Elf64_Sym>(table.sh_offset + i * sizeof(Elf64_Sym), "a symbol");
-    if (entry.st_shndx != SHN_UNDEF && is_text_at(strings, entry.st_name, symbol)) return entry.st_value;
+    const auto symbol = image.at<Elf64_Sym>(table.sh_offset + i * sizeof(Elf64_Sym), "a symbol");
+    if (symbol.st_shndx != SHN_UNDEF && is_text_at(strings, symbol.st_name, name)) return symbol;
   }
-  refuse(fmt::format("it has no symbol {}", symbol));
+  refuse(fmt::format("it has no symbol {}", name));
 }
 
-/// Loaders take one table of symbols or the other, so that each must have the kernel's descriptor, in memory.
-void check_symbols(const Image& image, const std::vector<Elf64_Phdr>& segments, const std::vector<Elf64_Shdr>& sections,
-                   std::string_view descriptor) {
+/// Loaders take one table of symbols or the other, so that each must have the kernel's code, and its descriptor in
+/// memory. Gives the size of the code.
+std::uint64_t check_symbols(const Image& image, const std::vector<Elf64_Phdr>& segments,
+                            const std::vector<Elf64_Shdr>& sections, std::string_view kernel,
+                            std::string_view descriptor) {
   bool found = false;
+  std::uint64_t code_bytes = 0;
   for (const Elf64_Shdr& section : sections) {
     if (section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) continue;
-    const Elf64_Addr address = address_in(image, section, sections, descriptor);
+    const Elf64_Addr address = symbol_in(image, section, sections, descriptor).st_value;
     found = std::ranges::any_of(segments, [&](const Elf64_Phdr& segment) {
       return segment.p_type == PT_LOAD && address >= segment.p_vaddr && segment.p_filesz >= kDescriptorBytes &&
              address - segment.p_vaddr <= segment.p_filesz - kDescriptorBytes;
     });
     if (!found) refuse(fmt::format("{} lies outside of its segments", descriptor));
+    code_bytes = symbol_in(image, section, sections, kernel).st_size;
   }
   if (!found) refuse("it has no symbols");
+  return code_bytes;
 }
 
-constexpr std::uint64_t aligned(std::uint64_t size) { return (size + 3) / 4 * 4; }
-
-/// Whether the notes of a segment have metadata that name the descriptor. They are not read any further.
-bool is_noted(const Image& image, const Elf64_Phdr& segment, std::string_view descriptor) {
+/// What the first metadata among the notes of a segment say of the kernel.
+std::optional<KernelRecord> noted_in(const Image& image, const Elf64_Phdr& segment, std::string_view descriptor) {
   const std::uint64_t end = segment.p_offset + segment.p_filesz;
   for (std::uint64_t at = segment.p_offset; at < end && end - at >= sizeof(Elf64_Nhdr);) {
     const auto note = image.at<Elf64_Nhdr>(at, "a note");
     at += sizeof note;
     const auto owner = image.part(at, note.n_namesz, "a note");
-    at += aligned(note.n_namesz);
+    at += note_aligned(note.n_namesz);
     const auto content = image.part(at, note.n_descsz, "a note");
-    at += aligned(note.n_descsz);
-    if (note.n_type != kMetadataNote || !is_text_at(owner, 0, kNoteOwner)) continue;
-    const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
-    if (text.find(descriptor) != std::string_view::npos) return true;
+    at += note_aligned(note.n_descsz);
+    if (note.n_type == kMetadataNote && is_text_at(owner, 0, kNoteOwner)) return noted_kernel(content, descriptor);
   }
-  return false;
+  return std::nullopt;
 }
 
-/// All of a hollow image but for the descriptor's name, which follows the owner of the note.
-struct Hollow {
-  Elf64_Ehdr file;
-  Elf64_Phdr segments[2];
-  Elf64_Shdr sections[3];
-  Elf64_Sym symbols[2];
-  Elf64_Nhdr note;
-  std::array<char, aligned(kNoteOwner.size() + 1)> owner;
-};
-constexpr std::uint64_t kHollowBytes = offsetof(Hollow, owner) + sizeof(Hollow::owner);
-
-void fill_header(Elf64_Ehdr& file, std::string_view arch) {
-  std::memcpy(file.e_ident, ELFMAG, SELFMAG);
-  file.e_ident[EI_CLASS] = ELFCLASS64;
-  file.e_ident[EI_DATA] = ELFDATA2LSB;
-  file.e_type = ET_DYN;
-  file.e_machine = kAmdGpu;
-  file.e_flags = machine_of(arch);
-  file.e_phoff = offsetof(Hollow, segments);
-  file.e_phnum = std::size(Hollow{}.segments);
-  file.e_phentsize = sizeof(Elf64_Phdr);
-  file.e_shoff = offsetof(Hollow, sections);
-  file.e_shnum = std::size(Hollow{}.sections);
-  file.e_shentsize = sizeof(Elf64_Shdr);
+/// What the metadata say of the kernel.
+KernelRecord noted(const Image& image, const std::vector<Elf64_Phdr>& segments, std::string_view descriptor) {
+  for (const Elf64_Phdr& segment : segments) {
+    if (segment.p_type != PT_NOTE) continue;
+    if (auto kernel = noted_in(image, segment, descriptor)) return *std::move(kernel);
+  }
+  refuse(fmt::format("its metadata do not have {}", descriptor));
 }
 
 }  // namespace
 
-void check_image(std::span<const std::byte> bytes, std::string_view arch, std::string_view symbol) {
+KernelRecord image_record(std::span<const std::byte> bytes, std::string_view arch, std::string_view symbol) {
   const Image image(bytes);
   if (bytes.size() < sizeof(Elf64_Ehdr)) refuse(fmt::format("{} bytes are less than an ELF header", bytes.size()));
   const auto file = image.at<Elf64_Ehdr>(0, "its header");
@@ -173,39 +147,11 @@ void check_image(std::span<const std::byte> bytes, std::string_view arch, std::s
     if (section.sh_type != SHT_NOBITS) (void)image.part(section.sh_offset, section.sh_size, "a section");
   }
   const std::string descriptor = std::string(symbol).append(kDescriptorSuffix);
-  check_symbols(image, segments, sections, descriptor);
-  const auto notes = [&](const Elf64_Phdr& segment) {
-    return segment.p_type == PT_NOTE && is_noted(image, segment, descriptor);
-  };
-  if (std::ranges::none_of(segments, notes)) refuse(fmt::format("its metadata do not have {}", descriptor));
-}
-
-std::vector<std::byte> hollow_image(std::string_view arch, std::string_view symbol) {
-  const std::string descriptor = std::string(symbol).append(kDescriptorSuffix);
-  const std::uint64_t text_bytes = aligned(descriptor.size() + 1);
-  Hollow parts{};
-  fill_header(parts.file, arch);
-  auto& [load, notes] = parts.segments;
-  load.p_type = PT_LOAD;
-  load.p_filesz = load.p_memsz = kHollowBytes + text_bytes;
-  notes.p_type = PT_NOTE;
-  notes.p_offset = offsetof(Hollow, note);
-  notes.p_filesz = load.p_filesz - notes.p_offset;
-  auto& [unused, symbols, names] = parts.sections;
-  symbols.sh_type = SHT_DYNSYM;
-  symbols.sh_offset = offsetof(Hollow, symbols);
-  symbols.sh_size = sizeof parts.symbols;
-  symbols.sh_link = 2;
-  names.sh_type = SHT_STRTAB;
-  names.sh_offset = kHollowBytes;
-  names.sh_size = text_bytes;
-  parts.symbols[1].st_shndx = 1;  // a descriptor at address 0, which is the file's header
-  parts.note = {kNoteOwner.size() + 1, static_cast<Elf64_Word>(text_bytes), kMetadataNote};
-  std::ranges::copy(kNoteOwner, parts.owner.begin());
-  std::vector<std::byte> image(kHollowBytes + text_bytes);
-  std::memcpy(image.data(), &parts, kHollowBytes);
-  std::memcpy(image.data() + kHollowBytes, descriptor.data(), descriptor.size());
-  return image;
+  const std::uint64_t code_bytes = check_symbols(image, segments, sections, symbol, descriptor);
+  KernelRecord record = noted(image, segments, descriptor);
+  record.symbol = symbol;
+  record.resources.code_bytes = static_cast<std::uint32_t>(code_bytes);
+  return record;
 }
 
 }  // namespace monojit::runtime

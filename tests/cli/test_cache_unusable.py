@@ -1,5 +1,6 @@
 """Sealed entries that no device would load: never served, passed over where nothing may be built, else built anew once."""
 
+import json
 import random
 from pathlib import Path
 
@@ -36,9 +37,27 @@ def renamed(code, which):
     return code[:at] + b"E" + code[at + 1:]
 
 
+def lying(metadata, case):
+    """The record with one thing that its code object says otherwise."""
+    record = json.loads(metadata)
+    if case == "symbol":
+        record["symbol"] += "\0hidden"
+    elif case == "argument":
+        record["arguments"][0]["offset"] += 8
+    elif case == "ir_digest":
+        record["ir_digest"] = "none"
+    elif case == "kernarg_bytes":
+        record["kernarg_bytes"] += 8
+    else:
+        record["resources"][case] += 1
+    return json.dumps(record).encode()
+
+
 def unusable(sound, case):
     """SMALL's entry for gfx950 with parts that are not its own."""
     small = sound["small"]
+    if case in LIES:
+        return small | {"metadata": lying(small["metadata"], case)}
     if case == "header":
         return small | {"code_object": AMDGPU_HEADER}
     if case == "chip":
@@ -56,7 +75,9 @@ def unusable(sound, case):
     return small | {"code_object": renamed(small["code_object"], int(case.removeprefix("name ")))}
 
 
-CASES = ["header", "chip", "kernel", "kernel and record", "record", "program", "text"]
+RESOURCES = ["vgpr", "agpr", "sgpr", "lds_bytes", "scratch_bytes", "vgpr_spills", "sgpr_spills", "code_bytes"]
+LIES = [*RESOURCES, "kernarg_bytes", "symbol", "argument", "ir_digest"]
+CASES = ["header", "chip", "kernel", "kernel and record", "record", "program", "text", "lds_bytes", "kernarg_bytes"]
 
 
 def names_of(sound):
@@ -68,6 +89,28 @@ def test_verify_names_what_no_device_would_load(monojit, sound, case):
     entries.add_to(monojit.cache, unusable(sound, case))
     outcome = monojit("cache", "verify")
     assert outcome.code == 1 and "can't be loaded" in outcome.out
+
+
+@pytest.mark.parametrize("case", LIES)
+def test_a_record_that_says_otherwise_than_its_code_object_is_not_believed(monojit, sound, case):
+    entries.add_to(monojit.cache, unusable(sound, case))
+    verified = monojit("cache", "verify")
+    assert verified.code == 1 and "its record" in verified.out
+    assert refused(strict(monojit), "its record", "it is not used", "run monojit warm '")
+    again = monojit.run("--arch", "gfx950", key=SMALL)
+    assert again.code == 0 and again.json()["cache"] == "built" and again.err.count("building it anew") == 1
+    (file,) = entry_files(monojit.cache)
+    rebuilt = json.loads(entries.parts_of(file)["metadata"])
+    first = json.loads(sound["small"]["metadata"])
+    assert {**rebuilt, "times_ms": None} == {**first, "times_ms": None}
+
+
+def test_a_record_with_the_digest_of_another_ir_serves_no_ir(monojit, sound):
+    other = json.loads(sound["other"]["metadata"])["ir_digest"]
+    record = json.loads(sound["small"]["metadata"]) | {"ir_digest": other}
+    entries.add_to(monojit.cache, sound["small"] | {"metadata": json.dumps(record).encode()})
+    outcome = monojit("dump", SMALL, "--arch", "gfx950", "--emit=ir")
+    assert outcome.code == 0 and outcome.err.count("building it anew") == 1
 
 
 @pytest.mark.parametrize("command", ["warm", "run", "dump", "diff"])

@@ -41,7 +41,7 @@ class CountingBuilder : public runtime::KernelBuilder {
     changed_.wait(lock, [&] { return !held_ && builds >= gathers; });
     runtime::KernelRecord record = tiny_record();
     record.symbol = key.symbol();
-    std::vector<std::byte> code = code_object.empty() ? runtime::hollow_image(arch, record.symbol) : code_object;
+    std::vector<std::byte> code = code_object.empty() ? runtime::hollow_image(arch, record) : code_object;
     code.resize(code.size() + more_bytes);
     return {record, std::move(code)};
   }
@@ -64,7 +64,7 @@ class CountingBuilder : public runtime::KernelBuilder {
 
   std::string toolchain_text = std::string(kPinnedToolchain);
   std::vector<std::byte> code_object;  ///< of every kernel; empty: one that a device takes
-  std::size_t more_bytes = 0;           ///< behind every code object
+  std::size_t more_bytes = 0;          ///< behind every code object
   std::atomic<int> builds = 0;
   bool fails = false;
   std::vector<std::int64_t> fails_for;  ///< sizes of the grid

@@ -8,7 +8,9 @@
 #include <elf.h>
 
 #include "runtime/arguments.h"
+#include "runtime/hollow_image.h"
 #include "runtime/image.h"
+#include "tests/runtime/tiny_kernel.h"
 
 namespace monojit::runtime {
 namespace {
@@ -21,7 +23,13 @@ constexpr const char* kSymbol = "some_kernel";
 constexpr std::size_t kSegments = sizeof(Elf64_Ehdr);
 constexpr std::size_t kSections = kSegments + 2 * sizeof(Elf64_Phdr);
 
-Image sound() { return hollow_image(kArch, kSymbol); }
+KernelRecord some_record() {
+  KernelRecord record = tests::tiny_record();
+  record.symbol = kSymbol;
+  return record;
+}
+
+Image sound() { return hollow_image(kArch, some_record()); }
 
 /// A header of type T at `offset` of a sound image, changed.
 template <class T, class Change>
@@ -36,35 +44,48 @@ Image with(std::size_t offset, const Change& change) {
 
 std::string problem_of(std::span<const std::byte> image, const char* arch = kArch, const char* symbol = kSymbol) {
   try {
-    check_image(image, arch, symbol);
+    (void)image_record(image, arch, symbol);
   } catch (const CodeObjectError& error) {
     return error.what();
   }
   return "";
 }
 
-/// A sound image with another first character where it names the symbol.
-Image renamed() {
+/// A sound image with another first character in one of the places that name the symbol.
+Image renamed(int place) {
   Image image = sound();
   const std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
-  image[text.find(kSymbol)] ^= std::byte{1};
+  std::size_t at = text.find(kSymbol);
+  for (; place > 0; --place) at = text.find(kSymbol, at + 1);
+  image[at] ^= std::byte{1};
   return image;
 }
 
 TEST_CASE(
     "A linked ELF file for the chip that has the kernel is an image, and one without is refused for what it lacks") {
   CHECK(problem_of(sound()).empty());
-  CHECK(problem_of(hollow_image("gfx942", kSymbol), "gfx942").empty());
+  CHECK(problem_of(hollow_image("gfx942", some_record()), "gfx942").empty());
   CHECK_THAT(problem_of(sound(), "gfx942"), ContainsSubstring("it is for gfx950, not for gfx942"));
   CHECK_THAT(problem_of(sound(), "gfx90a"), ContainsSubstring("gfx90a is no chip"));
   CHECK_THAT(problem_of(sound(), kArch, "other_kernel"), ContainsSubstring("no symbol other_kernel.kd"));
   CHECK_THAT(problem_of(sound(), kArch, "some_kerne"), ContainsSubstring("no symbol some_kerne.kd"));
-  CHECK_THAT(problem_of(renamed()), ContainsSubstring("some_kernel.kd"));
+  CHECK_THAT(problem_of(renamed(0)), ContainsSubstring("metadata do not have some_kernel.kd"));
+  CHECK_THAT(problem_of(renamed(1)), ContainsSubstring("no symbol some_kernel.kd"));
+  CHECK_THAT(problem_of(renamed(2)), ContainsSubstring("no symbol some_kernel"));
   const auto without = [](const auto& change) { return problem_of(with<Elf64_Ehdr>(0, change)); };
   CHECK_THAT(without([](Elf64_Ehdr& file) { file.e_shnum = 0; }), ContainsSubstring("no symbols"));
   CHECK_THAT(without([](Elf64_Ehdr& file) { file.e_phnum = 0; }), ContainsSubstring("outside of its segments"));
   CHECK_THAT(without([](Elf64_Ehdr& file) { file.e_phnum = 1; }), ContainsSubstring("metadata"));
   CHECK_THAT(without([](Elf64_Ehdr& file) { file.e_type = ET_REL; }), ContainsSubstring("not linked"));
+}
+
+TEST_CASE("An image says of its kernel what it takes and where its arguments lie") {
+  const KernelRecord said = image_record(sound(), kArch, kSymbol);
+  const KernelRecord record = some_record();
+  CHECK(said.symbol == record.symbol);
+  CHECK(said.resources == record.resources);
+  CHECK(said.arguments == record.arguments);
+  CHECK(said.kernarg_bytes == record.kernarg_bytes);
 }
 
 TEST_CASE("An image that is cut anywhere, of another machine, or that points outside of itself is refused") {

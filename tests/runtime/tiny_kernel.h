@@ -6,7 +6,7 @@
 
 #include "kernels/common/family.h"
 #include "runtime/compiled_kernel.h"
-#include "runtime/image.h"
+#include "runtime/hollow_image.h"
 
 /// A family of one field and four arguments of every type, and a compiled kernel of it that no device can really run.
 namespace monojit::tests {
@@ -53,7 +53,7 @@ inline runtime::KernelRecord tiny_record() {
   record.arguments = {{"data", 0, 8}, {"count", 8, 4}, {"stride", 16, 8}, {"scale", 24, 4}};
   record.kernarg_bytes = 28;
   record.times_ms = {1.5, 20.25, 3.0};
-  record.ir_digest = "abcd";
+  record.ir_digest = std::string(64, 'a');
   return record;
 }
 
@@ -63,7 +63,7 @@ inline std::shared_ptr<const runtime::CompiledKernel> hollow_kernel(const kernel
   runtime::KernelRecord record = tiny_record();
   record.symbol = key.symbol();
   return std::make_shared<runtime::CompiledKernel>(runtime::CompiledKernel{
-      key, kArch, record, std::make_shared<const std::vector<std::byte>>(runtime::hollow_image(kArch, record.symbol))});
+      key, kArch, record, std::make_shared<const std::vector<std::byte>>(runtime::hollow_image(kArch, record))});
 }
 
 inline std::shared_ptr<const runtime::CompiledKernel> tiny_kernel(int workgroups) {

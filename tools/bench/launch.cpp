@@ -1,6 +1,7 @@
 #include <vector>
 
-#include "runtime/image.h"
+#include "cache/digest.h"
+#include "runtime/hollow_image.h"
 #include "runtime/loaded_kernel.h"
 #include "tools/bench/benchmarks.h"
 #include "tools/bench/noop_hip.h"
@@ -22,9 +23,10 @@ std::shared_ptr<const runtime::CompiledKernel> unbuilt(const kernels::BuildKey& 
   }
   record.kernarg_bytes = offset;
   record.symbol = key.symbol();
+  record.ir_digest = cache::hex({});
   return std::make_shared<const runtime::CompiledKernel>(runtime::CompiledKernel{
       key, kBenchArch, record,
-      std::make_shared<const std::vector<std::byte>>(runtime::hollow_image(kBenchArch, record.symbol))});
+      std::make_shared<const std::vector<std::byte>>(runtime::hollow_image(kBenchArch, record))});
 }
 
 std::vector<ArgumentValue> some_values(const kernels::Family& family) {
