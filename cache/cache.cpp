@@ -65,8 +65,8 @@ Cache::Cache(CacheOptions options)
       wait_(std::move(options.wait)),
       read_only_(std::move(options.settings.read_only), warnings_),
       remote_(options.settings.remote, warnings_),
-      counters_(options.folder, options.settings.modes) {
-  const StoreOptions store{.modes = options.settings.modes, .limits = options.settings.limits};
+      counters_(options.folder, options.settings.modes_in(options.folder)) {
+  const StoreOptions store{.modes = options.settings.modes_in(options.folder), .limits = options.settings.limits};
   if (!options.folder.empty()) disk_.emplace(std::move(options.folder), warnings_, store);
 }
 

@@ -105,6 +105,15 @@ Modes Modes::with_umask(unsigned mask) {
   return {.folder = (kPermissions & ~mask) | owner.folder, .file = (kFiles & ~mask) | owner.file};
 }
 
+Modes Modes::of_folder(const std::filesystem::path& folder) {
+  struct stat status{};
+  if (::stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {};
+  const bool for_group = (status.st_mode & S_IRWXG) == S_IRWXG;
+  const bool is_inherited = (status.st_mode & S_ISGID) != 0 || status.st_gid == ::getegid();
+  if (!for_group || !is_inherited) return {};
+  return with_umask((~status.st_mode & kPermissions) | S_IWOTH);
+}
+
 std::string FileBytes::problem() const {
   return error == 0 || !refusal.empty() ? refusal : fmt::format("can't be read ({})", error_text(error));
 }

@@ -35,6 +35,13 @@ struct Modes {
 
   /// All rights but those of `mask`; the owner's always.
   static Modes with_umask(unsigned mask);
+  /// Those rights of `folder` itself that new files there may have without letting in anyone whom the folder keeps out:
+  /// where a group may write there, and new files become that group's. Else, and where there is no folder, the owner's
+  /// alone.
+  static Modes of_folder(const std::filesystem::path& folder);
+
+  /// The mask that gives these.
+  unsigned umask() const { return ~folder & 0777; }
 };
 
 /// open(2) with O_CLOEXEC, again when a signal interrupts it. -1 and errno on failure.

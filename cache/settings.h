@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ struct Settings {
   static constexpr std::uint64_t kDefaultMaxBytes = std::uint64_t{5} << 30;
 
   Limits limits = {.max_bytes = kDefaultMaxBytes};
-  Modes modes = {};
+  std::optional<Modes> modes = {};  ///< none: as the cache folder itself allows
   std::vector<std::filesystem::path> read_only =
       {};                   ///< folders or archives, looked into after the user's folder, in order
   std::string remote = {};  ///< URL of a store that machines share; empty: none
@@ -27,6 +28,9 @@ struct Settings {
   static Settings from(const Environment& environment, const Warnings& warnings);
   /// From the process's environment.
   static Settings from_environment(const Warnings& warnings);
+
+  /// Of what is made in this cache folder.
+  Modes modes_in(const std::filesystem::path& folder) const { return modes ? *modes : Modes::of_folder(folder); }
 };
 
 }  // namespace monojit::cache

@@ -51,7 +51,7 @@ inline constexpr Variable kVariables[] = {
      "5G"},
     {Id::kCacheMaxAge, "MONOJIT_CACHE_MAX_AGE", "age at which entries that nobody used go, such as 30d; 0: never", "0"},
     {Id::kCacheUmask, "MONOJIT_CACHE_UMASK", "octal mask of the permissions that files and folders get",
-     "077: for this user alone"},
+     "as the folder: 077 (for this user alone) unless a group may write there"},
     {Id::kCacheReadonly, "MONOJIT_CACHE_READONLY",
      "folders and archives that are looked into after the user's, with colons between them", "none"},
     {Id::kCacheRemote, "MONOJIT_CACHE_REMOTE", "URL of a store that machines share", "none"},

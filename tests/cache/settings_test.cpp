@@ -54,8 +54,8 @@ TEST_CASE("without variables a cache is private, of 5 GiB, and alone") {
   const Settings settings = settings_of({}, log);
   CHECK(settings.limits.max_bytes == std::uint64_t{5} << 30);
   CHECK(settings.limits.max_age_s == 0);
-  CHECK(settings.modes.folder == 0700);
-  CHECK(settings.modes.file == 0600);
+  CHECK(settings.modes_in("/nonexistent").folder == 0700);
+  CHECK(settings.modes_in("/nonexistent").file == 0600);
   CHECK(settings.read_only.empty());
   CHECK(settings.remote.empty());
   CHECK(log.lines().empty());
@@ -71,8 +71,8 @@ TEST_CASE("variables set limits, permissions and tiers") {
                                         log);
   CHECK(settings.limits.max_bytes == std::uint64_t{2} << 30);
   CHECK(settings.limits.max_age_s == 2'592'000);
-  CHECK(settings.modes.folder == 0775);
-  CHECK(settings.modes.file == 0664);
+  CHECK(settings.modes_in("/nonexistent").folder == 0775);
+  CHECK(settings.modes_in("/nonexistent").file == 0664);
   CHECK(settings.read_only == std::vector<std::filesystem::path>{"/opt/a", "/opt/b.monopack"});
   CHECK(settings.remote == "redis://cache");
   CHECK(log.lines().empty());
@@ -88,7 +88,7 @@ TEST_CASE("a variable that means nothing is named with what it wants, and counts
   WarningLog log;
   const Settings settings = settings_of({{"MONOJIT_CACHE_MAX_SIZE", "lots"}, {"MONOJIT_CACHE_UMASK", "8"}}, log);
   CHECK(settings.limits.max_bytes == Settings::kDefaultMaxBytes);
-  CHECK(settings.modes.folder == 0700);
+  CHECK_FALSE(settings.modes.has_value());
   REQUIRE(log.lines().size() == 2);
   CHECK(log.lines()[0] ==
         "MONOJIT_CACHE_MAX_SIZE=lots is not used: it wants a size such as 500M or 10G, 0 for no limit");

@@ -1,5 +1,6 @@
 """Who may read and write what is made in a cache folder."""
 
+import json
 import os
 import subprocess
 import tempfile
@@ -43,11 +44,11 @@ def as_user(monojit):
         shared.mkdir()
         os.chown(shared, USERS[0], GROUP)
         shared.chmod(0o2770)
-        environment = monojit.environment | {"MONOJIT_CACHE_DIR": str(shared), "MONOJIT_CACHE_UMASK": "007", "HOME": "/nonexistent"}
+        environment = monojit.environment | {"MONOJIT_CACHE_DIR": str(shared), "HOME": "/nonexistent"}
 
-        def run(user, *arguments):
-            done = subprocess.run([monojit.binary, *arguments], env=environment, user=user, group=GROUP, extra_groups=[], umask=0o077,
-                                  cwd="/", capture_output=True, text=True, timeout=TIMEOUT_S)
+        def run(user, *arguments, mask="007"):
+            done = subprocess.run([monojit.binary, *arguments], env=environment | {"MONOJIT_CACHE_UMASK": mask}, user=user, group=GROUP,
+                                  extra_groups=[], umask=0o077, cwd="/", capture_output=True, text=True, timeout=TIMEOUT_S)
             assert done.returncode == 0, done
             return done
 
@@ -55,6 +56,7 @@ def as_user(monojit):
             run(USERS[0], "--version")
         except PermissionError:
             pytest.skip("other users may not read this build")
+        run.folder = shared
         yield run
 
 
@@ -65,6 +67,43 @@ def test_users_of_a_group_hit_what_another_built_and_trim_it(as_user):
     assert "removed 1 entry" in as_user(USERS[1], "cache", "trim", "--max-size", "1").stdout
     assert "built 1, hit 0" in as_user(USERS[1], "warm", SMALL, "--arch", "gfx950").stdout
     assert "built 0, hit 1" in as_user(USERS[0], "warm", SMALL, "--arch", "gfx950").stdout
+
+
+UNSET = ""
+
+
+def test_a_member_who_does_not_set_the_variable_shuts_nobody_out(as_user):
+    for user, other in (USERS, USERS[::-1]):
+        as_user(user, "doctor", mask=UNSET)
+        assert "built 1, hit 0" in as_user(user, "warm", SMALL, "--arch", "gfx950", mask=UNSET).stdout
+        hit = as_user(other, "warm", SMALL, "--arch", "gfx950", mask=UNSET)
+        assert "built 0, hit 1" in hit.stdout and hit.stderr == ""
+        assert "removed 1 entry" in as_user(other, "cache", "clear", mask=UNSET).stdout
+        as_user(other, "cache", "stats", "--reset", mask=UNSET)
+    made = list(as_user.folder.rglob("*"))
+    assert {path.stat().st_mode & 0o7777 for path in made if path.is_dir()} == {0o2770}
+    assert {path.stat().st_mode & 0o777 for path in made if path.is_file()} <= {0o660}
+    umask = {each["name"]: each for each in json.loads(as_user(USERS[1], "env", "--json", mask=UNSET).stdout)["variables"]}["MONOJIT_CACHE_UMASK"]
+    assert (umask["value"], umask["origin"]) == ("007", "cache folder")
+
+
+@pytest.mark.parametrize("mode, group, made", [
+    (0o700, 0, 0o700),  # private
+    (0o755, 0, 0o700),  # to be read, not to be written by others
+    (0o770, 0, 0o770),
+    (0o770, GROUP, 0o700),  # new files would be the process's group's, not the folder's
+    (0o2775, GROUP, 0o775),
+    (0o777, 0, 0o775),  # what everybody may write is nobody's to trust
+])
+def test_what_is_made_lets_in_nobody_whom_the_folder_keeps_out(monojit, mode, group, made):
+    monojit.cache.mkdir()
+    if group != 0 and os.geteuid() != 0:
+        pytest.skip("only root can give a folder to any group")
+    os.chown(monojit.cache, -1, group or os.getegid())
+    monojit.cache.chmod(mode)
+    assert monojit("warm", SMALL, "--arch", "gfx950").code == 0
+    (entry,) = entry_files(monojit.cache)
+    assert entry.parent.stat().st_mode & 0o777 == made and entry.stat().st_mode & 0o777 == made & 0o666
 
 
 def test_an_entry_is_data_that_no_loader_opens(monojit, tmp_path):

@@ -39,7 +39,7 @@ OpenCache::OpenCache(const CacheCommand& command)
         say(text);
       }),
       settings(cache::Settings::from_environment(warnings)),
-      store(folder_of(command), warnings, {.modes = settings.modes, .limits = {}}) {
+      store(folder_of(command), warnings, {.modes = settings.modes_in(folder_of(command)), .limits = {}}) {
   complaints = 0;  // what the settings had to say is none of the folder's
 }
 

@@ -7,6 +7,7 @@
 
 #include "cache/disk_store.h"
 #include "cache/folder.h"
+#include "cache/settings.h"
 #include "runtime/compiler/compiler_loader.h"
 #include "runtime/hip/device.h"
 #include "toolchain_id.h"
@@ -85,8 +86,9 @@ void look_for_cache(Finding& result, const std::string& flag) {
   result.details["entries"] = 0;
   if (folder.empty()) throw UserError("no cache folder: set MONOJIT_CACHE_DIR");
   const cache::Warnings warnings([](std::string_view) {});  // the problem is told below
-  const cache::DiskStore store(folder, warnings);
-  if (const auto problem = store.problem()) throw UserError(*problem);
+  const cache::Modes modes = cache::Settings::from_environment(warnings).modes_in(folder);
+  const cache::DiskStore store(folder, warnings, {.modes = modes, .limits = {}});
+  if (const auto problem = store.problem()) throw UserError(cache_advice(*problem, flag));
   const std::size_t entries = store.inventory().files.size();
   result.details["entries"] = entries;
   result.found = fmt::format("{}, {} entries", folder.string(), entries);

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cache/file.h"
 #include "cache/folder.h"
 #include "cache/remote/remote_tier.h"
 #include "cache/remote/url.h"
@@ -25,7 +26,7 @@ using environment::Variable;
 
 struct Setting {
   std::string value;   ///< empty: none
-  std::string origin;  ///< "environment", "default", or the other variable that gives the value
+  std::string origin;  ///< "environment", "default", or what else gives the value: a variable, the cache folder
 };
 
 /// A URL without user and password. Of one that can't be read nothing is shown: any part may be a password.
@@ -42,9 +43,11 @@ Setting setting_of(const Variable& variable) {
   if (const char* value = environment::value(variable.id)) {
     return {variable.id == environment::Id::kCacheRemote ? without_secrets(value) : value, "environment"};
   }
-  if (variable.id == environment::Id::kCacheDir) {
-    const cache::UserFolder folder = cache::user_folder();
-    if (!folder.path.empty()) return {folder.path.string(), folder.origin};
+  const cache::UserFolder folder = cache::user_folder();
+  if (variable.id == environment::Id::kCacheDir && !folder.path.empty()) return {folder.path.string(), folder.origin};
+  if (variable.id == environment::Id::kCacheUmask) {
+    const unsigned mask = cache::Modes::of_folder(folder.path).umask();
+    if (mask != cache::Modes().umask()) return {fmt::format("{:03o}", mask), "cache folder"};
   }
   return {"", "default"};
 }
