@@ -13,13 +13,13 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include "environment/variables.h"
 #include "runtime/peak_memory.h"
 #include "tools/commands/commands.h"
 #include "tools/kernel_run.h"
 #include "tools/session.h"
 #include "tools/warm/plan.h"
 #include "tools/warm/progress.h"
+#include "tools/warm/strict_problems.h"
 #include "tools/warm/warmer.h"
 
 namespace monojit::tools {
@@ -150,51 +150,6 @@ struct Outcome {
   std::vector<StrictProblem> strict_problems;
 };
 
-/// Takes the problems of jobs off whose entries were there during this command and are gone. Gives how many.
-std::size_t take_removed(const WarmPlan& plan, Warmer& warmer, std::vector<StrictProblem>& problems) {
-  return std::erase_if(problems, [&](const StrictProblem& problem) {
-    const WarmJob& job = plan.jobs[problem.job];
-    const runtime::Obtained& obtained = warmer.results()[problem.job].obtained;
-    if (!obtained.stored && obtained.source != cache::Source::kDisk) return false;
-    std::error_code error;
-    const cache::DiskStore& disk = *warmer.jit().disk();
-    return !std::filesystem::exists(disk.file_of(warmer.jit().cache_key(job.key, job.arch).digest()), error);
-  });
-}
-
-/// Of the entry files that the jobs have in the folder, or had.
-std::uint64_t wanted_bytes(const WarmPlan& plan, Warmer& warmer) {
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
-    const auto& kernel = warmer.results()[i].obtained.kernel;
-    if (kernel == nullptr) continue;
-    const cache::Key key = warmer.jit().cache_key(plan.jobs[i].key, plan.jobs[i].arch);
-    bytes += cache::encode({key, runtime::to_json_text(kernel->record), *kernel->code_object}).size();
-  }
-  return bytes;
-}
-
-/// Why `removed` of the jobs' kernels are gone.
-std::string removal_text(const WarmPlan& plan, Warmer& warmer, std::size_t removed, std::uint64_t max_bytes) {
-  if (max_bytes != 0 && wanted_bytes(plan, warmer) > max_bytes) {
-    return fmt::format(
-        "{} of the {} kernels were removed again: together they are more than the {} bytes that {} allows "
-        "the cache (set it higher, or to 0 for no limit)",
-        removed, plan.jobs.size(), max_bytes, environment::name(environment::Id::kCacheMaxSize));
-  }
-  return fmt::format(
-      "{} of the {} kernels were removed meanwhile by another process: the same command builds them again", removed,
-      plan.jobs.size());
-}
-
-/// Says why strict mode would not serve every job.
-void say_strict_problems(const WarmPlan& plan, Warmer& warmer, const Outcome& outcome, std::uint64_t max_bytes) {
-  std::vector<StrictProblem> problems = outcome.strict_problems;
-  if (const std::size_t removed = take_removed(plan, warmer, problems); removed > 0)
-    say(removal_text(plan, warmer, removed, max_bytes));
-  for (const StrictProblem& problem : problems) say("strict mode would not serve a job: " + problem.text);
-}
-
 Json report(const WarmPlan& plan, Warmer& warmer, const Outcome& outcome) {
   Json kernels = Json::array();
   std::vector<std::string> archs;
@@ -275,7 +230,7 @@ void conclude(const Options& options, const WarmPlan& plan, Warmer& warmer, cons
   if (warmer.cancelled()) {
     say("interrupted: the same command goes on where it stopped");
   } else if (outcome.counts.failed == 0) {
-    say_strict_problems(plan, warmer, outcome, limits.max_bytes);
+    say_strict_problems(plan, warmer, outcome.strict_problems, limits.max_bytes);
   }
   if (warmer.cancelled() || outcome.counts.failed > 0 || !outcome.strict_problems.empty()) throw Failed();
 }
