@@ -1,14 +1,25 @@
 """Builds in worker processes: what goes wrong in one costs that one, and an interrupted warm goes on."""
 
+import array
+import fcntl
 import os
 import random
 import signal
+import termios
 import time
 
 import pytest
 from conftest import TIMEOUT_S, entry_files, wait_until, workers_of
 
 ROW_NORM = "example.row_norm{rows=1|2|3,hidden=512}"
+F_SETPIPE_SZ = 1031  # Python has no name for it yet
+PIPE_BYTES = 4096
+
+
+def waiting_bytes(pipe):
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0]
 
 
 def test_a_build_that_wants_more_memory_than_it_may_have_fails_alone(monojit):
@@ -82,6 +93,18 @@ def test_a_warm_that_is_interrupted_while_its_workers_start_says_so(monojit):
     outcome = monojit.finish(process)
     assert outcome.code == 1 and "goes on where it stopped" in outcome.err
     assert outcome.json()["summary"]["failed"] == 0
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_report_is_written_does_not_cut_it(monojit, signal_number):
+    arguments = ("warm", "example.row_norm{rows=1..9,hidden=512}", "--arch", "gfx950", "--json")
+    assert monojit(*arguments).code == 0
+    process = monojit.start(*arguments)
+    capacity = fcntl.fcntl(process.stdout, F_SETPIPE_SZ, PIPE_BYTES)
+    wait_until(lambda: waiting_bytes(process.stdout) == capacity, "a report that waits for its reader")
+    process.send_signal(signal_number)
+    outcome = monojit.finish(process)
+    assert outcome.code == 0 and len(outcome.json()["kernels"]) == 9
 
 
 def test_a_killed_warm_leaves_no_worker_behind(monojit):

@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "tools/commands/commands.h"
 #include "tools/kernel_run.h"
 #include "tools/session.h"
+#include "tools/warm/interruptible.h"
 #include "tools/warm/plan.h"
 #include "tools/warm/progress.h"
 #include "tools/warm/strict_problems.h"
@@ -43,30 +43,6 @@ struct Options {
 constexpr std::uint64_t kMebi = std::uint64_t{1} << 20;
 constexpr double kLeastSeconds = 0.1;
 constexpr double kMostSeconds = 86'400;
-
-std::atomic<bool> interrupted = false;
-
-/// SIGINT and SIGTERM end the warm as long as this lives; the second of them ends the process.
-class Interruptible {
- public:
-  Interruptible() {
-    struct sigaction action{};
-    action.sa_handler = [](int) { interrupted = true; };
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, &old_interrupt_);
-    sigaction(SIGTERM, &action, &old_terminate_);
-  }
-  ~Interruptible() {
-    sigaction(SIGINT, &old_interrupt_, nullptr);
-    sigaction(SIGTERM, &old_terminate_, nullptr);
-  }
-  Interruptible(const Interruptible&) = delete;
-  Interruptible& operator=(const Interruptible&) = delete;
-
- private:
-  struct sigaction old_interrupt_{};
-  struct sigaction old_terminate_{};
-};
 
 int processors() {
   cpu_set_t allowed;
@@ -186,7 +162,6 @@ void print_summary(const Warmer& warmer, const Outcome& outcome) {
 
 /// Runs the warmer with its progress shown; SIGINT and SIGTERM cancel it.
 void run(Warmer& warmer, WarmProgress& progress, std::mutex& shown, std::size_t jobs, int at_a_time) {
-  const Interruptible interruptible;
   const std::jthread watcher([&](const std::stop_token& stop) {
     constexpr std::chrono::milliseconds kTick(50);
     std::mutex idle;
@@ -194,7 +169,7 @@ void run(Warmer& warmer, WarmProgress& progress, std::mutex& shown, std::size_t 
     while (!stop.stop_requested()) {
       std::unique_lock waiting(idle);
       tick.wait_for(waiting, stop, kTick, [] { return false; });
-      if (interrupted && !warmer.cancelled()) warmer.cancel();
+      if (Interruptible::interrupted() && !warmer.cancelled()) warmer.cancel();
       warmer.observe([&](const std::vector<WarmResult>& results, const WarmCounts& counts) {
         const std::scoped_lock lock(shown);
         progress.show(results, counts, warmer.step());
@@ -227,6 +202,7 @@ void conclude(const Options& options, const WarmPlan& plan, Warmer& warmer, cons
   } else {
     print_summary(warmer, outcome);
   }
+  (void)finish_output();  // what went wrong is told in the end
   if (warmer.cancelled()) {
     say("interrupted: the same command goes on where it stopped");
   } else if (outcome.counts.failed == 0) {
@@ -252,14 +228,15 @@ void warm(const Options& options) {
   });
   if (const auto problem = warmer.jit().disk()->problem())
     throw UserError(cache_advice(*problem, options.cache_folder));
+  const Interruptible interruptible;
   run(warmer, progress, shown, plan.jobs.size(), settings.jobs);
   progress.finish();
-  conclude(options, plan, warmer,
-           {.counts = warmer.counts(),
-            .seconds = watch.ms() / 1000,
-            .bytes = stored_bytes(plan, warmer),
-            .strict_problems = strict_problems(jit, plan)},
-           jit.cache_settings.limits);
+  const Outcome outcome{.counts = warmer.counts(),
+                        .seconds = watch.ms() / 1000,
+                        .bytes = stored_bytes(plan, warmer),
+                        .strict_problems = strict_problems(jit, plan)};
+  interruptible.hold_off();
+  conclude(options, plan, warmer, outcome, jit.cache_settings.limits);
 }
 
 }  // namespace
