@@ -89,7 +89,8 @@ int DiskStore::try_store(const Digest& digest, std::span<const std::byte> bytes)
     if (const int error = remove_entry(target); error != 0) return error;
   }
   if (const int error = file.publish(bytes, target); error != 0) return error;
-  return new_shard ? sync_folder(shard.parent_path()) : 0;
+  if (new_shard) sync_folder(shard.parent_path());
+  return 0;
 }
 
 std::filesystem::path DiskStore::lock_file(const Key& key) const {

@@ -15,9 +15,6 @@ namespace {
 
 constexpr unsigned kPermissions = 0777;
 
-/// Folders that cannot be synced say so with one of these.
-bool means_no_sync(int error) { return error == EINVAL || error == ENOTSUP || error == ENOSYS || error == EROFS; }
-
 int make_folder(const std::filesystem::path& folder, unsigned mode) {
   if (::mkdir(folder.c_str(), mode) == 0) {
     struct stat status{};
@@ -166,11 +163,9 @@ int make_folders(const std::filesystem::path& folder, const Modes& modes) {
   return make_folder(folder, modes.folder);
 }
 
-int sync_folder(const std::filesystem::path& folder) {
+void sync_folder(const std::filesystem::path& folder) {
   const Descriptor descriptor = open_file(folder, O_RDONLY | O_DIRECTORY);
-  if (!descriptor.valid()) return errno;
-  if (::fsync(descriptor.get()) == 0 || means_no_sync(errno)) return 0;
-  return errno;
+  if (descriptor.valid()) ::fsync(descriptor.get());
 }
 
 std::string printable(std::string_view text) {

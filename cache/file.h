@@ -76,14 +76,14 @@ FileBytes read_head(const std::filesystem::path& file, std::uint64_t bytes);
 /// Seconds since 1970.
 std::int64_t now_s();
 
-// These return 0 or an errno value.
+// The first two return 0 or an errno value.
 int write_all(int descriptor, std::span<const std::byte> bytes);
 /// The folder and its missing parents. ENOTDIR when a file is in the place.
 int make_folders(const std::filesystem::path& folder, const Modes& modes = {});
 /// Gives the open file these permissions if this user may, for files that others are to open too.
 void set_mode(int descriptor, unsigned mode);
-/// Makes the names in `folder` durable, where the file system knows of such a thing.
-int sync_folder(const std::filesystem::path& folder);
+/// Makes the names in `folder` durable where that can be: what is lost in a crash otherwise is built anew.
+void sync_folder(const std::filesystem::path& folder);
 
 /// Without line ends and other control characters (as \x0a), so that a message stays one line.
 std::string printable(std::string_view text);

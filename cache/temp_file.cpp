@@ -80,7 +80,9 @@ int TempFile::publish(std::span<const std::byte> bytes, const std::filesystem::p
   if (::fsync(descriptor_.get()) != 0 && errno != EINVAL && errno != ENOTSUP && errno != ENOSYS) return errno;
   if (::rename(path_.c_str(), target.c_str()) != 0) return errno;
   path_.clear();
-  return sync_folder(target.parent_path());
+  descriptor_.close();  // the folder may want the last one that this process may have
+  sync_folder(target.parent_path());
+  return 0;
 }
 
 void TempFile::sweep(const std::filesystem::path& folder) {

@@ -38,7 +38,8 @@ class TempFile {
   /// 0 or an errno value.
   int error() const { return error_; }
 
-  /// Writes, syncs and moves the file to `target` (same file system), over whatever file is there. 0 or an errno value.
+  /// Writes, syncs and moves the file to `target` (same file system), over whatever file is there. 0: it is there now;
+  /// else an errno value.
   int publish(std::span<const std::byte> bytes, const std::filesystem::path& target);
 
   /// Removes what dead writers left in `folder`.

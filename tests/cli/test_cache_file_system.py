@@ -101,6 +101,17 @@ def test_a_full_disk_costs_a_line_and_a_disk_with_space_again_is_used_again(mono
     assert ".tmp" not in done.stdout and '"cache": "disk"' in done.stdout
 
 
+@pytest.mark.parametrize("files", range(7, 13))
+def test_with_few_descriptors_a_kernel_is_stored_and_said_to_be_or_neither(monojit, files):
+    limit = (files, files)
+    done = subprocess.run([monojit.binary, "warm", SMALL, "--arch", "gfx950", "--jobs", "1"], env=monojit.environment, capture_output=True, text=True,
+                          timeout=TIMEOUT_S, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit))
+    stored = len(list(monojit.cache.rglob("*.mono")))
+    assert done.returncode == (0 if stored else 2), done
+    assert ("built 1, hit 0, failed 0" in done.stdout) == (stored == 1), done
+    assert "not kept" not in done.stderr and "not be stored" not in done.stderr
+
+
 @pytest.mark.parametrize("name", ["a b", "new\nline", b"\xff\xfe", "-rf", "*", "it's", "$HOME", "trailing/", "x" * 200, "\u00fc\u4e2d"])
 def test_odd_names_are_as_good_as_others(monojit, tmp_path, name):
     folder = os.fsencode(tmp_path) + b"/" + os.fsencode(name)
