@@ -1,6 +1,8 @@
 """Archives of kernels: packed, used in place, unpacked."""
 
+import json
 import os
+import pty
 import random
 import struct
 import subprocess
@@ -127,6 +129,34 @@ def test_packing_onto_what_is_no_regular_file_is_refused_and_leaves_it(monojit, 
     assert pipe.is_fifo()
     assert refused(monojit("cache", "pack", tmp_path, "--all"), str(tmp_path), "Is a directory")
     assert refused(monojit("cache", "pack", tmp_path / "no" / "archive", "--all"), "No such file")
+
+
+def test_an_archive_goes_through_a_pipe_as_tars_do(monojit, packed, tmp_path):
+    assert monojit("cache", "unpack", packed).code == 0
+    other = tmp_path / "other"
+    command = f'"$0" cache pack - --all | "$0" cache unpack - --cache-dir "{other}" --json'
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command, monojit.binary], cwd=tmp_path, env=monojit.environment, capture_output=True,
+                          text=True, timeout=TIMEOUT_S)
+    assert done.returncode == 0, done
+    assert json.loads(done.stdout)["stored"] == 3 and "packed 3 entries" in done.stderr
+    assert {file.name: file.read_bytes() for file in entry_files(other)} == {file.name: file.read_bytes() for file in entry_files(monojit.cache)}
+    assert not (tmp_path / "-").exists()
+    same = subprocess.run([monojit.binary, "cache", "pack", "-", "--all"], env=monojit.environment, capture_output=True, timeout=TIMEOUT_S)
+    assert same.stdout == packed.read_bytes()
+
+
+def test_an_archive_is_not_written_to_a_terminal_nor_among_json(monojit, packed):
+    assert monojit("cache", "unpack", packed).code == 0
+    assert refused(monojit("cache", "pack", "-", "--all", "--json"), "no place for --json")
+    assert refused(monojit("cache", "unpack", "-"), "standard input is truncated")  # nothing comes
+    ours, terminal = pty.openpty()
+    try:
+        done = subprocess.run([monojit.binary, "cache", "pack", "-", "--all"], env=monojit.environment, stdin=terminal, stdout=terminal,
+                              stderr=subprocess.PIPE, text=True, timeout=TIMEOUT_S)
+        assert done.returncode == 2 and "not for a terminal" in done.stderr
+    finally:
+        os.close(ours)
+        os.close(terminal)
 
 
 def test_packing_follows_a_link_to_the_archive(monojit, packed, tmp_path):

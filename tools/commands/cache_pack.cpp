@@ -1,12 +1,17 @@
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cache/archive.h"
 #include "cache/entry.h"
@@ -20,6 +25,8 @@ namespace monojit::tools {
 namespace {
 
 using cache::StoredEntry;
+
+constexpr const char* kStandardStream = "-";
 
 /// The entries that a command names, by their heads; with --all, every one.
 std::vector<StoredEntry> chosen(const CacheCommand& command, const OpenCache& cache) {
@@ -53,15 +60,49 @@ Json to_json(const cache::ArchiveItem& item) {
           {"stored_bytes", item.stored_bytes}};
 }
 
+/// All of stdin as a file, since an archive is read from its end.
+cache::Descriptor standard_input() {
+  if (isatty(STDIN_FILENO) == 1) throw UserError("cache unpack -: no archive comes from a terminal (name a file)");
+  cache::Descriptor file(memfd_create("monojit-archive", MFD_CLOEXEC));
+  int error = file.valid() ? 0 : errno;
+  std::vector<std::byte> bytes(std::size_t{1} << 20);
+  for (ssize_t got = 1; got != 0 && error == 0;) {
+    got = read(STDIN_FILENO, bytes.data(), bytes.size());
+    if (got > 0) error = cache::write_all(file.get(), std::span(bytes).first(static_cast<std::size_t>(got)));
+    if (got < 0 && errno != EINTR) error = errno;
+  }
+  if (error != 0) throw UserError(fmt::format("standard input can't be read ({})", cache::error_text(error)));
+  return file;
+}
+
 std::shared_ptr<const cache::Archive> open_archive(const std::string& file) {
-  auto archive = cache::Archive::open(file);
-  if (const auto* problem = std::get_if<std::string>(&archive)) throw UserError(fmt::format("{} {}", file, *problem));
+  const cache::Descriptor input = file == kStandardStream ? standard_input() : cache::Descriptor();
+  auto archive = cache::Archive::open(input.valid() ? fmt::format("/proc/self/fd/{}", input.get()) : file);
+  if (const auto* problem = std::get_if<std::string>(&archive)) {
+    throw UserError(fmt::format("{} {}", input.valid() ? "standard input" : file, *problem));
+  }
   return std::get<std::shared_ptr<const cache::Archive>>(std::move(archive));
+}
+
+/// Whether the archive is to go to stdout, as tar has it. Refuses what would spoil a terminal, or the archive.
+bool packs_to_stdout(const CacheCommand& command) {
+  if (command.archive != kStandardStream) return false;
+  if (isatty(STDOUT_FILENO) == 1) {
+    throw UserError("cache pack -: an archive is not for a terminal (name a file, or let it go into a pipe or file)");
+  }
+  if (command.json) throw UserError("cache pack -: stdout has the archive, there is no place for --json");
+  return true;
+}
+
+void put_archive(const std::vector<std::byte>& bytes, std::size_t entries) {
+  put(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  say(fmt::format("packed {}, {} bytes", count_text(entries), bytes.size()));
 }
 
 void pack(const CacheCommand& command) {
   const OpenCache cache(command);
-  check_output_file(command.archive);
+  const bool to_stdout = packs_to_stdout(command);
+  if (!to_stdout) check_output_file(command.archive);
   std::vector<cache::PackedEntry> entries;
   for (const StoredEntry& entry : chosen(command, cache)) {
     if (auto each = packed(entry, command.all)) entries.push_back(*std::move(each));
@@ -69,6 +110,7 @@ void pack(const CacheCommand& command) {
   cache.check_complete();
   if (entries.empty()) throw UserError(fmt::format("{} has no usable entry: nothing is packed", cache.name()));
   const std::vector<std::byte> packed_bytes = cache::encode_archive(entries);
+  if (to_stdout) return put_archive(packed_bytes, entries.size());
   const std::span<const std::byte> parts[] = {packed_bytes};
   replace_file(command.archive, parts);
   const auto archive = open_archive(command.archive);
@@ -143,11 +185,13 @@ void unpack(const CacheCommand& command) {
 
 void add_cache_shipping(CLI::App& parent, const std::shared_ptr<CacheCommand>& command) {
   CLI::App& packing = add_cache_command(parent, "pack", "Write entries into one archive", command, pack);
-  packing.add_option("OUT", command->archive, "the archive")->required()->check(not_empty());
+  packing.add_option("OUT", command->archive, "the archive; - is standard output")->required()->check(not_empty());
   packing.add_option("ENTRY", command->entries, "keys, or the first digits of digests")->check(not_empty());
   packing.add_flag("--all", command->all, "every usable entry");
   CLI::App& unpacking = add_cache_command(parent, "unpack", "Store the entries of an archive", command, unpack);
-  unpacking.add_option("ARCHIVE", command->archive, "what cache pack wrote")->required()->check(not_empty());
+  unpacking.add_option("ARCHIVE", command->archive, "what cache pack wrote; - is standard input")
+      ->required()
+      ->check(not_empty());
   unpacking.add_flag("--list", command->list, "show what is in it and store nothing");
 }
 
