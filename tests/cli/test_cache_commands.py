@@ -97,6 +97,15 @@ def test_path_tells_the_folder_and_where_it_comes_from(monojit, tmp_path):
     assert not monojit.cache.exists()
 
 
+def test_path_is_printed_whatever_is_there(monojit, tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    assert monojit("cache", "path", "--cache-dir", file).out == f"{file}\n"
+    outcome = monojit("cache", "path", "--json", MONOJIT_CACHE_DIR=str(file))
+    assert outcome.code == 0 and outcome.err == "" and outcome.json()["folder"] == str(file)
+    assert refused(monojit("cache", "ls", "--cache-dir", file), f"{file} is a file")
+
+
 def test_clear_leaves_nothing_but_counts(two):
     assert two("cache", "clear", "--json").json()["removed"] == 2
     assert entry_files(two.cache) == []

@@ -180,19 +180,21 @@ void verify(const CacheCommand& command) {
   if (!command.remove && (!unusable.empty() || !strays.empty())) throw Failed();
 }
 
+/// Whatever is there.
 void path(const CacheCommand& command) {
-  const OpenCache cache(command);
+  const std::filesystem::path folder = named_folder(command);
   if (!command.json) {
-    print("{}\n", cache.name());
+    print("{}\n", folder.string());
     return;
   }
+  const auto settings = cache::Settings::from_environment(cache::Warnings(say));
   const std::string origin = command.folder.empty() ? cache::user_folder().origin : "--cache-dir";
   Json read_only = Json::array();
-  for (const auto& each : cache.settings.read_only) read_only.push_back(each.string());
-  print_json({{"folder", cache.folder_json()},
+  for (const auto& each : settings.read_only) read_only.push_back(each.string());
+  print_json({{"folder", folder.string()},
               {"origin", origin},
               {"read_only", read_only},
-              {"remote", !cache.settings.remote.empty()}});
+              {"remote", !settings.remote.empty()}});
 }
 
 }  // namespace

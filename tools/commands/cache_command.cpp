@@ -14,8 +14,7 @@ namespace {
 using cache::StoredEntry;
 
 std::filesystem::path folder_of(const CacheCommand& command) {
-  std::filesystem::path folder = cache_folder(command.folder);
-  if (folder.empty()) throw UserError("there is no cache folder (set MONOJIT_CACHE_DIR, or use --cache-dir)");
+  std::filesystem::path folder = named_folder(command);
   std::error_code error;
   if (std::filesystem::exists(folder, error) && !std::filesystem::is_directory(folder, error)) {
     const std::string text =
@@ -32,6 +31,12 @@ std::string full_key(const std::string& name, const std::vector<StoredEntry>& en
 }
 
 }  // namespace
+
+std::filesystem::path named_folder(const CacheCommand& command) {
+  std::filesystem::path folder = cache_folder(command.folder);
+  if (folder.empty()) throw UserError("there is no cache folder (set MONOJIT_CACHE_DIR, or use --cache-dir)");
+  return folder;
+}
 
 OpenCache::OpenCache(const CacheCommand& command)
     : warnings([this](std::string_view text) {

@@ -25,6 +25,9 @@ struct CacheCommand {
   bool json = false;
 };
 
+/// The cache folder of a command, whether or not there is one. Throws UserError where none is named.
+std::filesystem::path named_folder(const CacheCommand& command);
+
 /// The cache folder of a command.
 struct OpenCache {
   /// Throws UserError where there is none, or a file in its place.
