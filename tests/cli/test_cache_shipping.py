@@ -9,7 +9,7 @@ import subprocess
 
 import entries
 import pytest
-from conftest import KEY, SMALL, TIMEOUT_S, entry_files, refused
+from conftest import KEY, MS_BIND, MS_RDONLY, MS_REMOUNT, SMALL, TIMEOUT_S, entry_files, mounting, refused
 
 CHANGES = 30
 SEED = 9
@@ -157,6 +157,16 @@ def test_an_archive_is_not_written_to_a_terminal_nor_among_json(monojit, packed)
     finally:
         os.close(ours)
         os.close(terminal)
+
+
+def test_unpacking_into_a_folder_that_is_read_only_speaks_of_the_option_that_named_it(monojit, packed, tmp_path):
+    folder = tmp_path / "read only"
+    folder.mkdir()
+    bound = mounting((os.fsencode(folder), os.fsencode(folder), None, MS_BIND, None),
+                     (None, os.fsencode(folder), None, MS_REMOUNT | MS_BIND | MS_RDONLY, None))
+    done = subprocess.run([monojit.binary, "cache", "unpack", packed, "--cache-dir", folder], env=monojit.environment, capture_output=True, text=True,
+                          timeout=TIMEOUT_S, preexec_fn=bound)
+    assert done.returncode == 1 and "set --cache-dir to a folder" in done.stderr and "MONOJIT_CACHE_DIR" not in done.stderr
 
 
 def test_packing_follows_a_link_to_the_archive(monojit, packed, tmp_path):

@@ -39,9 +39,9 @@ std::filesystem::path named_folder(const CacheCommand& command) {
 }
 
 OpenCache::OpenCache(const CacheCommand& command)
-    : warnings([this](std::string_view text) {
+    : warnings([this, flag = command.folder](std::string_view text) {
         ++complaints;
-        say(text);
+        say(cache_advice(std::string(text), flag));
       }),
       settings(cache::Settings::from_environment(warnings)),
       store(folder_of(command), warnings, {.modes = settings.modes_in(folder_of(command)), .limits = {}}) {
