@@ -22,7 +22,10 @@ cache::CacheOptions cache_options(const JitOptions& options) {
           .warn = options.warn,
           .strict = options.strict,
           .settings = options.cache_settings,
-          .wait = {.say = options.progress, .interrupt = options.interrupt, .next = options.patience.next}};
+          .wait = {.say = options.progress,
+                   .interrupt = options.interrupt,
+                   .next = options.patience.next,
+                   .longest = options.longest_wait}};
 }
 
 /// Both must live as long as the check.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -34,8 +35,10 @@ struct JitOptions {
   Report warn;                          ///< receives one line a problem, from any thread; none: stderr
   /// Receives what a long build is at, and for which process this one waits, from any thread; none: nothing is said.
   Report progress = {};
-  Patience patience = {};                  ///< when `progress` hears
-  std::function<void()> interrupt = {};    ///< called while waiting for another process; what it throws ends the wait
+  Patience patience = {};                ///< when `progress` hears
+  std::function<void()> interrupt = {};  ///< called while waiting for another process; what it throws ends the wait
+  /// For another process that builds what is wanted; then it is built here, too.
+  std::chrono::milliseconds longest_wait = cache::WaitOptions().longest;
   std::shared_ptr<KernelBuilder> builder;  ///< none: libmonojit_codegen.so, opened by the first kernel to be built
 };
 

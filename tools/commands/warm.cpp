@@ -49,6 +49,10 @@ int processors() {
   return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? std::max(CPU_COUNT(&allowed), 1) : 1;
 }
 
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
 /// As CLI::Range, which lets "nan" pass.
 CLI::Validator seconds_between(double least, double most) {
   return {[least, most](const std::string& text) {
@@ -89,7 +93,7 @@ WarmSettings settings_of(const Options& options, std::size_t jobs) {
   settings.jobs = static_cast<int>(std::clamp<std::size_t>(jobs, 1, wanted));
   settings.retries = options.retries;
   settings.worker.jobs = settings.jobs;
-  settings.worker.deadline = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_s * 1000));
+  settings.worker.deadline = milliseconds(options.timeout_s);
   settings.worker.memory_bytes = options.memory_mib * kMebi;
   return settings;
 }
@@ -188,6 +192,7 @@ runtime::JitOptions jit_options(const Options& options, const runtime::Report& s
   jit.cache_folder = cache_folder(options.cache_folder);
   jit.warn = say_above;
   jit.progress = say_above;
+  jit.longest_wait = milliseconds(options.timeout_s);
   jit.cache_settings = cache::Settings::from_environment(cache::Warnings(say_above));
   if (jit.cache_folder.empty()) {
     throw UserError("there is no cache to warm (set MONOJIT_CACHE_DIR, or use --cache-dir)");
@@ -253,7 +258,7 @@ void add_warm(CLI::App& app) {
   add_cache_folder_flag(command, options->cache_folder);
   command.add_option("-j,--jobs", options->jobs, "builds at the same time, a process each (default: the processors)")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--timeout", options->timeout_s, "seconds that one build may take")
+  command.add_option("--timeout", options->timeout_s, "seconds that one build may take, and a wait for another's")
       ->check(seconds_between(kLeastSeconds, kMostSeconds))
       ->capture_default_str();
   command.add_option("--retries", options->retries, "times that a build whose process ended is tried again")
