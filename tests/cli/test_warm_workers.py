@@ -107,6 +107,12 @@ def test_a_signal_while_the_report_is_written_does_not_cut_it(monojit, signal_nu
     assert outcome.code == 0 and len(outcome.json()["kernels"]) == 9
 
 
+def test_the_memory_of_workers_is_nothing_where_none_was_started(monojit):
+    arguments = ("warm", ROW_NORM, "--arch", "gfx950", "--json")
+    assert monojit(*arguments).json()["summary"]["peak_worker_bytes"] > 0
+    assert monojit(*arguments).json()["summary"]["peak_worker_bytes"] == 0
+
+
 def test_a_killed_warm_leaves_no_worker_behind(monojit):
     process = monojit.start("warm", "minimax_m3.k1{tokens=*}", "--arch", "gfx950", "--jobs", "2")
     deadline = time.monotonic() + TIMEOUT_S

@@ -62,7 +62,7 @@ class Warmer {
   /// After run().
   const std::vector<WarmResult>& results() const { return results_; }
   WarmCounts counts() const;
-  /// Of the largest worker; 0: nothing had to be built.
+  /// Of the largest worker that answered; 0: none did.
   std::uint64_t peak_worker_bytes() const { return workers_->peak_bytes(); }
   runtime::Jit& jit() { return jit_; }
 
