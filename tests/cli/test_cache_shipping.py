@@ -115,6 +115,17 @@ def test_strict_mode_serves_from_an_archive_and_tells_another_release_from_a_mis
     assert refused(differs, "only of another release", "llvm-21.0.0/comgr-3.0")
 
 
+def test_a_run_that_only_hits_read_only_places_makes_no_folder_to_count_in(monojit, packed, tmp_path):
+    nowhere = {"MONOJIT_CACHE_DIR": str(tmp_path / "nowhere"), "MONOJIT_CACHE_READONLY": str(packed)}
+    assert run(monojit, "--strict", key=SMALL, **nowhere).json()["cache"] == "read_only"
+    assert monojit("cache", "stats", "--json", **nowhere).json()["families"] == []
+    assert not (tmp_path / "nowhere").exists()
+    assert run(monojit, key="example.row_norm{rows=7,hidden=512}", **nowhere).json()["cache"] == "built"
+    assert run(monojit, "--strict", key=SMALL, **nowhere).json()["cache"] == "read_only"
+    (family,) = monojit("cache", "stats", "--json", **nowhere).json()["families"]
+    assert (family["read_only_hits"], family["builds"]) == (1, 1)
+
+
 def test_a_warm_counts_what_is_read_only_as_there(monojit, packed):
     outcome = monojit("warm", SMALL, "--arch", "gfx950", "--json", MONOJIT_CACHE_READONLY=str(packed),
                       MONOJIT_COMGR_LIBRARY="/nonexistent/libamd_comgr.so")
