@@ -83,6 +83,7 @@ def test_an_entry_of_another_generator_or_compiler_is_listed_shown_removed_and_t
     assert monojit("warm", SMALL, "--arch", "gfx950").code == 0
     assert sorted(entry["current"] for entry in monojit.entries()) == [False, True]
     assert "of another release" in monojit("cache", "ls").out
+    assert monojit("cache", "show", SMALL).out.count("of another release") == 1
     assert other_release.stem in monojit("cache", "show", other_release.stem[:16]).out
     assert monojit("cache", "trim", "--json").json()["removed"] == 0
     assert monojit("cache", "trim", "--stale", "--json").json()["removed"] == 1

@@ -15,6 +15,7 @@ namespace {
 using cache::StoredEntry;
 
 constexpr std::size_t kShortDigest = 12;  // hexadecimal digits that listings show
+constexpr const char* kOfAnotherRelease = " (of another release)";
 
 std::string age_text(std::int64_t modified) {
   constexpr std::int64_t kMinute = 60;
@@ -44,7 +45,7 @@ void list(const CacheCommand& command) {
       continue;
     }
     const bool fine = entry.problem.empty();
-    const std::string key = entry.key.text + (is_current(entry) ? "" : " (of another release)");
+    const std::string key = entry.key.text + (is_current(entry) ? "" : kOfAnotherRelease);
     table.add({cache::hex(entry.digest).substr(0, kShortDigest), fine ? entry.key.target : "?",
                std::to_string(entry.file_bytes), age_text(entry.modified), fine ? key : "unusable: " + entry.problem});
   }
@@ -65,8 +66,9 @@ void print_entry(const StoredEntry& entry) {
     print("unusable   {}\n\n", printable(entry.problem));
     return;
   }
-  print("key        {}\ntarget     {}\ngenerator  {}\ntoolchain  {}\nobject     {} bytes\n", printable(entry.key.text),
-        printable(entry.key.target), printable(entry.key.generator), printable(entry.key.toolchain), entry.code_bytes);
+  print("key        {}{}\ntarget     {}\ngenerator  {}\ntoolchain  {}\nobject     {} bytes\n",
+        printable(entry.key.text), is_current(entry) ? "" : kOfAnotherRelease, printable(entry.key.target),
+        printable(entry.key.generator), printable(entry.key.toolchain), entry.code_bytes);
   print("record     {}\n\n", record_json(entry.metadata).dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
