@@ -1,6 +1,8 @@
 """`monojit env` and `monojit completion`."""
 
+import os
 import subprocess
+from pathlib import Path
 
 import pytest
 from conftest import SMALL, TIMEOUT_S, refused
@@ -81,7 +83,9 @@ def completed(monojit, *words):
     """What bash offers behind these words, of which the last is being typed."""
     script = monojit("completion", "bash").out
     asked = f"{script}\nCOMP_WORDS=(monojit {' '.join(repr(word) for word in words)}); COMP_CWORD={len(words)}; _monojit; printf '%s\\n' \"${{COMPREPLY[@]}}\""
-    done = subprocess.run(["bash", "--norc", "-c", asked], capture_output=True, text=True, timeout=TIMEOUT_S)
+    path = f"{Path(monojit.binary).parent}:{os.environ['PATH']}"
+    done = subprocess.run(["bash", "--norc", "-c", asked], env=monojit.environment | {"PATH": path}, capture_output=True, text=True,
+                          timeout=TIMEOUT_S)
     assert done.stderr == ""
     return done.stdout.split()
 
@@ -103,9 +107,25 @@ def completed(monojit, *words):
     (("diff", "--emit", "isa,f"), ["isa,fields"]),
     (("cache", "unpack", ""), []),
     (("cache", "unpack", "--li"), ["--list"]),
+    (("dump", "--emit", "=", "i"), ["ir", "isa"]),  # as bash has it, for which = breaks words
+    (("dump", "--emit", "="), ["ir", "opt-ir", "isa", "metadata", "resources", "layout"]),
+    (("dump", "--emit=i"), ["--emit=ir", "--emit=isa"]),
+    (("dump", "--emit=isa,i"), ["--emit=isa,ir"]),
+    (("warm", "--arch", "gfx950,"), ["gfx950,gfx942"]),
+    (("completion", ""), ["--help", "bash", "zsh"]),
+    (("completion", "z"), ["zsh"]),
 ])
 def test_bash_completes_subcommands_options_values_and_kernels(monojit, words, expected):
     assert completed(monojit, *words) == expected
+
+
+def test_digests_of_entries_are_completed(warm, tmp_path):
+    (entry,) = warm.entries()
+    digest = entry["digest"][:12]
+    assert completed(warm, "cache", "show", digest[:3]) == [digest]
+    assert digest in completed(warm, "cache", "rm", "")
+    assert completed(warm, "cache", "rm", "--al") == ["--all"]
+    assert completed(warm, "cache", "show", "--cache-dir", str(tmp_path), digest[:3]) == []
 
 
 def test_every_subcommand_is_completed(monojit):

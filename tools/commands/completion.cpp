@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -16,6 +18,8 @@
 namespace monojit::tools {
 namespace {
 
+constexpr const char* kShells[] = {"bash", "zsh"};
+
 struct Word {
   std::string text;
   std::string meaning;
@@ -25,7 +29,8 @@ struct Word {
 struct Place {
   std::string path;
   std::vector<Word> words;
-  bool takes_file = false;  ///< the shell offers them where no option is typed
+  bool takes_file = false;     ///< the shell offers them where no option is typed
+  bool takes_entries = false;  ///< of the cache: the program is asked for their digests
 };
 
 /// What may be typed behind an option of a place ("*": of any that comes behind the others).
@@ -81,6 +86,9 @@ void add_options(const CLI::App& app, std::vector<Word>& words) {
         words.push_back({"-" + name, plain(option->get_description())});
     }
     const std::string positional = option->get_name(true, false);
+    if (positional == "SHELL") {
+      for (const char* shell : kShells) words.push_back({shell, "this shell"});
+    }
     if (positional != "KEY" && positional != "FAMILY" && positional != "FIRST" && positional != "SECOND") continue;
     for (const kernels::Family* family : kernels::families()) {
       words.push_back({std::string(family->name), plain(std::string(family->summary))});
@@ -88,15 +96,15 @@ void add_options(const CLI::App& app, std::vector<Word>& words) {
   }
 }
 
-bool takes_file(const CLI::App& app) {
-  return std::ranges::any_of(app.get_options(), [](const CLI::Option* option) {
-    const std::string positional = option->get_name(true, false);
-    return positional == "ARCHIVE" || positional == "OUT" || positional == "FILE";
+bool takes(const CLI::App& app, std::initializer_list<std::string_view> positionals) {
+  return std::ranges::any_of(app.get_options(), [&](const CLI::Option* option) {
+    return std::ranges::find(positionals, option->get_name(true, false)) != positionals.end();
   });
 }
 
 void add_places(const CLI::App& app, const std::string& path, std::vector<Place>& places) {
-  Place place{path, {}, takes_file(app)};
+  const bool takes_file = takes(app, {"ARCHIVE", "OUT", "FILE"});
+  Place place{path, {}, takes_file, !takes_file && takes(app, {"ENTRY"})};
   const auto subcommands = app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
   for (const CLI::App* each : subcommands) place.words.push_back({each->get_name(), plain(each->get_description())});
   add_options(app, place.words);
@@ -119,12 +127,20 @@ std::string path_patterns(const std::vector<Place>& places) {
   return fmt::format("{}", fmt::join(paths, "|"));
 }
 
+/// What prints the digests of a listing, behind the program's name, in either shell.
+constexpr const char* kDigests = R"(cache ls "${folder[@]}" 2>/dev/null | sed -n 's/^\([0-9a-f]\{12\}\) .*/\1/p')";
+
 std::string bash_script(const std::vector<Place>& places, const std::vector<std::string>& others) {
   std::string text =
       "# bash completion for monojit:  source <(monojit completion bash)\n_monojit() {\n"
-      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} place= words= before= i\n"
+      "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} place= words= before= left= word "
+      "i folder=()\n"
+      "  if [[ $current == --*=* ]]; then previous=${current%%=*} before=${current%%=*}=\n"  // = breaks no words
+      "  elif [[ $current == = ]]; then current=\n"
+      "  elif [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
       "  [[ $previous == --* && $current == *,* ]] && before=${current%,*},\n"
       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+      "    [[ ${COMP_WORDS[i]} == --cache-dir ]] && folder=(--cache-dir \"${COMP_WORDS[i+1]}\")\n"
       "    case $place/${COMP_WORDS[i]} in\n";
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "      {}) place=$place/${{COMP_WORDS[i]}} ;;\n    esac\n  done\n  case $place:$previous in\n",
@@ -136,12 +152,17 @@ std::string bash_script(const std::vector<Place>& places, const std::vector<std:
   for (const Place& place : places) {
     std::vector<std::string> words;
     for (const Word& word : place.words) words.push_back(word.text);
-    fmt::format_to(out, "      '{}') {}words='{}' ;;\n", place.path, place.takes_file ? "[[ $current == -* ]] && " : "",
-                   fmt::join(words, " "));
+    fmt::format_to(
+        out, "      '{}') {}words='{}'{} ;;\n", place.path, place.takes_file ? "[[ $current == -* ]] && " : "",
+        fmt::join(words, " "),
+        place.takes_entries
+            ? fmt::format("\n        [[ $current == -* ]] || words+=\" $(\"${{COMP_WORDS[0]}}\" {})\"", kDigests)
+            : "");
   }
   text +=
       "    esac ;;\n  esac\n"
-      "  mapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$words\" -- \"${current#\"$before\"}\")\n"
+      "  for word in $words; do [[ ,${before#--*=} == *,$word,* ]] || left+=\" $word\"; done\n"
+      "  mapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$left\" -- \"${current#\"$before\"}\")\n"
       "}\ncomplete -o default -F _monojit monojit\n";
   return text;
 }
@@ -149,12 +170,14 @@ std::string bash_script(const std::vector<Place>& places, const std::vector<std:
 std::string zsh_script(const std::vector<Place>& places, const std::vector<std::string>& others) {
   std::string text =
       "#compdef monojit\n# zsh completion for monojit:  source <(monojit completion zsh)\n_monojit() {\n"
-      "  local place= word\n  local -a choices\n"
-      "  [[ ${words[CURRENT-1]} == --* ]] && compset -P '*,'\n"
+      "  local place= word previous=${words[CURRENT-1]}\n  local -a choices folder\n"
+      "  if [[ $PREFIX == --*=* ]]; then previous=${PREFIX%%=*}; compset -P '*='; fi\n"
+      "  [[ $previous == --* ]] && compset -P '*,'\n"
+      "  (( ${words[(I)--cache-dir]} )) && folder=(--cache-dir ${words[${words[(I)--cache-dir]}+1]})\n"
       "  for word in ${words[2,CURRENT-1]}; do\n"
       "    case $place/$word in\n";
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "      {}) place=$place/$word ;;\n    esac\n  done\n  case $place:${{words[CURRENT-1]}} in\n",
+  fmt::format_to(out, "      {}) place=$place/$word ;;\n    esac\n  done\n  case $place:$previous in\n",
                  path_patterns(places));
   for (const Values& each : option_values()) {
     fmt::format_to(out, "    {}:{}) choices=({}) ;;\n", each.place, each.option, fmt::join(each.values, " "));
@@ -163,7 +186,9 @@ std::string zsh_script(const std::vector<Place>& places, const std::vector<std::
   for (const Place& place : places) {
     fmt::format_to(out, "      '{}') {}choices=(\n", place.path, place.takes_file ? "[[ $PREFIX != -* ]] || " : "");
     for (const Word& word : place.words) fmt::format_to(out, "        '{}:{}'\n", word.text, word.meaning);
-    text += "        ) ;;\n";
+    text += "        )";
+    if (place.takes_entries) fmt::format_to(out, "\n        choices+=(${{(f)\"$($words[1] {})\"}})", kDigests);
+    text += " ;;\n";
   }
   text += "    esac ;;\n  esac\n  _describe monojit choices || _files\n}\ncompdef _monojit monojit\n";
   return text;
@@ -175,7 +200,9 @@ void add_completion(CLI::App& app) {
   const auto shell = std::make_shared<std::string>();
   CLI::App& command = *app.add_subcommand(
       "completion", "Print what makes a shell complete monojit's commands:  source <(monojit completion bash)");
-  command.add_option("SHELL", *shell, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  command.add_option("SHELL", *shell, "bash or zsh")
+      ->required()
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kShells), std::end(kShells))));
   command.callback([shell, &app] {
     const std::vector<Place> places = places_of(app);
     const std::vector<std::string> others = other_options(app);
