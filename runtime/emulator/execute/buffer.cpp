@@ -38,12 +38,28 @@ u32 parts_in_range(Wave& wave, const MicroOp* op, const Descriptor& buffer, cons
   return parts;
 }
 
+struct ZeroRow {
+  alignas(kRowAlignment) u32 words[kLanes] = {};
+};
+
 /// What loads get for the parts that are out of range.
 template <class Access>
 MONOJIT_EMULATOR_INLINE void zero_others(u32* rows, u32 lane, u32 parts) {
   if constexpr (requires { &Access::zero; }) {
     for (u32 part = 0; part < Access::kParts; ++part)
       if ((parts >> part & 1) == 0) Access::zero(rows, lane, part);
+  }
+}
+
+/// The same for all parts of the active lanes: a load has a row for each.
+template <class Access>
+MONOJIT_EMULATOR_INLINE void zero_lanes(u32* rows, u64 exec) {
+  if constexpr (Access::kKind == AccessKind::kLoad) {
+    static constexpr ZeroRow kZeros;
+    for (u32 part = 0; part < Access::kParts; ++part) store_masked(rows + kLanes * part, kZeros.words, exec);
+  } else {
+    for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1)
+      zero_others<Access>(rows, static_cast<u32>(__builtin_ctzll(lanes)), 0);
   }
 }
 
@@ -78,9 +94,7 @@ template <class Access>
   Worker& worker = *wave.worker;
   worker.out_of_range_buffer_lanes += static_cast<u64>(__builtin_popcountll(exec)) * Access::kParts;
   if (worker.segments != nullptr) worker.segments->count_out_of_range(op);
-  u32* const rows = wave.row(op->dst);
-  for (u64 lanes = exec; lanes != 0; lanes &= lanes - 1)
-    zero_others<Access>(rows, static_cast<u32>(__builtin_ctzll(lanes)), 0);
+  zero_lanes<Access>(wave.row(op->dst), exec);
 }
 
 /// Lane by lane: partial results, faults that name a lane, structured and swizzled buffers. With a request, lanes go
