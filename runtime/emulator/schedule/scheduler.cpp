@@ -211,12 +211,13 @@ void Scheduler::visit(const Visit& visit, Worker& worker) {
   }
 }
 
-/// One worker's share of a round.
+/// One worker's share of a round. Neighbours in the list are of one device: workers that have far parts of it seldom
+/// meet at a device's memory.
 void Scheduler::work(u32 index) {
   Worker& worker = *pool_.workers()[index];
   u32 successors = 0;
-  for (u64 i = cursor_++; i < visits_.size() && !interrupted_; i = cursor_++) {
-    Visit& place = visits_[i];
+  for (auto i = shares_.next(index); i && !interrupted_; i = shares_.next(index)) {
+    Visit& place = visits_[*i];
     while (place.group != nullptr && !place.grid->stopped()) {
       worker.begin_visit(place.group->device);
       worker.skips_unwritten = model_ != nullptr && model_->skips_unwritten(place.group->device);
@@ -260,7 +261,7 @@ Scheduler::RoundResult Scheduler::round() {
   admit();
   prepare_workers();
   if (settings_.seed != 0) std::ranges::shuffle(visits_, order_);
-  cursor_ = 0;
+  shares_.split(visits_.size(), pool_.workers().size());
   pool_.run([this](u32 index) { work(index); });
   RoundResult result;
   settle(result);

@@ -16,6 +16,7 @@
 #include "runtime/emulator/memory/memory_model.h"
 #include "runtime/emulator/schedule/grid.h"
 #include "runtime/emulator/schedule/progress.h"
+#include "runtime/emulator/schedule/shares.h"
 #include "runtime/emulator/schedule/worker_pool.h"
 #include "runtime/emulator/settings.h"
 
@@ -86,8 +87,8 @@ class Scheduler {
   WorkerPool pool_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::shared_ptr<Grid>> grids_;
-  std::vector<Visit> visits_;  ///< of a round; entries without a workgroup are gone
-  std::atomic<u64> cursor_{0};
+  std::vector<Visit> visits_;                        ///< of a round; entries without a workgroup are gone
+  Shares shares_;                                    ///< of the visits
   std::vector<std::unique_ptr<BlockArena>> arenas_;  ///< not in use
   std::vector<u8*> launch_memory_;                   ///< not in use
   std::mt19937_64 order_;
