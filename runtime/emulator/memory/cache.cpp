@@ -48,10 +48,11 @@ void copy_whole(void* to, const void* from, u32 bytes) {
   }
 }
 
-void copy_line(u8* to, u64 line) {
-  const u8* const from = reinterpret_cast<const u8*>(line);
-  for (u32 at = 0; at < kLineBytes; at += kChunk) copy_whole(to + at, from + at, kChunk);
+void copy_chunks(u8* to, const u8* from, u32 bytes) {
+  for (u32 at = 0; at < bytes; at += kChunk) copy_whole(to + at, from + at, kChunk);
 }
+
+void copy_line(u8* to, u64 line) { copy_chunks(to, reinterpret_cast<const u8*>(line), kLineBytes); }
 
 void copy_masked(u8* to, const u8* from, ByteMask mask) {
   for (u32 at = 0; at < kLineBytes; at += kChunk) {

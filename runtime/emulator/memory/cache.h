@@ -38,7 +38,9 @@ using ByteMask = u128;
 
 /// A copy of up to 16 bytes that other host threads see as one step where a chip's access would be one.
 void copy_whole(void* to, const void* from, u32 bytes);
-/// A line of host memory, in steps of 16 bytes.
+/// A multiple of 16 bytes, in steps of 16.
+void copy_chunks(u8* to, const u8* from, u32 bytes);
+/// A line of host memory, in such steps.
 void copy_line(u8* to, u64 line);
 /// The bytes of a line that `mask` names, in pieces as large and aligned as possible.
 void copy_masked(u8* to, const u8* from, ByteMask mask);

@@ -27,14 +27,14 @@ const u8* XcdCaches::line_data(const Spot& spot, const Freedom& freedom, Random&
   return buffer;
 }
 
-void XcdCaches::load_past(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom,
-                          Random& random, u8* result) {
+const u8* XcdCaches::line_past(u32 cu, const Spot& spot, CachePolicy policy, const Freedom& freedom, Random& random,
+                               LineData& buffer) {
   l2_.write_back(spot);
   if (!random.chance(freedom.keep_stale)) {
     units_[cu].vector.drop(spot);
     l2_.flush(spot);
   }
-  level_.load(spot, bytes, policy, freedom, random, result);
+  return level_.find_line(spot, policy, freedom, random, buffer);
 }
 
 const u8* XcdCaches::fetch_line(ReadCache& cache, const Spot& spot, const Freedom& freedom, Random& random) {

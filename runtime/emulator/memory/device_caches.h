@@ -35,9 +35,12 @@ class XcdCaches {
   /// Held during an access; one for all compute units of the XCD.
   std::mutex mutex;
 
-  /// `bytes` (at most 16) inside one line, for vector loads of compute unit `cu` that pass the caches.
-  void load_past(u32 cu, const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,
-                 u8* result);
+  /// For many lines of an access that passes the caches.
+  [[nodiscard]] auto lock_level() { return level_.lock(); }
+  /// For vector loads of compute unit `cu` that pass the caches: where the line stands, in memory or brought to
+  /// `buffer`.
+  [[nodiscard]] const u8* line_past(u32 cu, const Spot& spot, CachePolicy policy, const Freedom& freedom,
+                                    Random& random, LineData& buffer);
   /// For the others: the line in the unit's vector cache, fetched if need be. Valid until the next access.
   [[nodiscard]] const u8* vector_line(u32 cu, const Spot& spot, const Freedom& freedom, Random& random) {
     return cached_line(units_[cu].vector, spot, freedom, random);

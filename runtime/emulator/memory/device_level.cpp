@@ -29,17 +29,17 @@ void DeviceLevel::write_line(const Spot& spot, const LineData& data, ByteMask ma
   cache_.write(spot, data, mask);
 }
 
-void DeviceLevel::load(const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random,
-                       u8* result) {
-  if (!shared_) return copy_whole(result, reinterpret_cast<const void*>(spot.address), bytes);
+const u8* DeviceLevel::find_line(const Spot& spot, CachePolicy policy, const Freedom& freedom, Random& random,
+                                 LineData& buffer) {
+  if (!shared_) return memory_of(spot);
   const std::lock_guard lock(mutex_);
   if (policy.scope < Scope::kSystem) {
-    const u8* const line = cache_.fetch(spot, random.chance(freedom.evict_clean));
-    return copy_whole(result, line + spot.offset(), bytes);
+    std::memcpy(buffer.bytes, cache_.fetch(spot, random.chance(freedom.evict_clean)), kLineBytes);
+    return buffer.bytes;
   }
   cache_.write_back(spot);
   if (!random.chance(freedom.keep_stale)) cache_.flush(spot);
-  copy_whole(result, reinterpret_cast<const void*>(spot.address), bytes);
+  return memory_of(spot);
 }
 
 void DeviceLevel::store(const Spot& spot, const LineData& data, ByteMask mask, CachePolicy policy,

@@ -18,6 +18,10 @@ class DeviceLevel {
 
   /// Whether others can reach the same memory. While no access is under way; what is here is written back.
   void set_shared(bool shared);
+  /// For several functions in a row: each takes it for itself too, which costs nothing then.
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> lock() {
+    return shared_ ? std::unique_lock(mutex_) : std::unique_lock<std::recursive_mutex>();
+  }
 
   // For the L2s: what they fetch and write back.
   /// A whole line, afresh from memory if `refetch`.
@@ -26,8 +30,9 @@ class DeviceLevel {
   void write_line(const Spot& spot, const LineData& data, ByteMask mask);
 
   // Accesses that pass the L2s.
-  /// At most 16 bytes inside one line.
-  void load(const Spot& spot, u32 bytes, CachePolicy policy, const Freedom& freedom, Random& random, u8* result);
+  /// Where the line of a load stands: in memory, or brought to `buffer`.
+  [[nodiscard]] const u8* find_line(const Spot& spot, CachePolicy policy, const Freedom& freedom, Random& random,
+                                    LineData& buffer);
   /// The bytes of the line that `mask` names.
   void store(const Spot& spot, const LineData& data, ByteMask mask, CachePolicy policy, const Freedom& freedom,
              Random& random);
@@ -39,7 +44,7 @@ class DeviceLevel {
 
  private:
   bool shared_ = false;
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;
   WriteBackCache cache_;
 };
 

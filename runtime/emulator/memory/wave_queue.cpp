@@ -92,19 +92,30 @@ bool WaveQueue::has_stores() const {
   return std::ranges::any_of(pending_, [](const auto& operation) { return operation.kind != PendingKind::kLoad; });
 }
 
+/// Where a load of such a policy finds a line: in a cache or memory, or brought to `buffer`.
+const u8* WaveQueue::find_line(const Spot& spot, CachePolicy policy, LineData& buffer) {
+  if (!passes_caches(policy)) return xcd_.vector_line(place_.cu, spot, freedom_, random);
+  return xcd_.line_past(place_.cu, spot, policy, freedom_, random, buffer);
+}
+
+/// What an access that passes the caches comes to with each line, taken once.
+std::unique_lock<std::recursive_mutex> WaveQueue::lock_passed(CachePolicy policy) {
+  return passes_caches(policy) ? xcd_.lock_level() : std::unique_lock<std::recursive_mutex>();
+}
+
 void WaveQueue::fetch(MemoryRequest& request) {
   const std::lock_guard lock(xcd_.mutex);
-  const bool cached = !passes_caches(request.policy);
-  if (cached && is_sweep(request)) return fetch_sweep(request);
+  const auto level = lock_passed(request.policy);
+  if (is_sweep(request)) return fetch_sweep(request);
+  LineData buffer;
   u64 latest = 0;  // neighbouring lanes mostly share a line, which is looked up once
   const u8* line = nullptr;
   for_each_piece(request, request.data, [&](u64 address, u32 bytes, u8* data) {
     if (line == nullptr || line_of(address) != latest) {
       const Spot spot = spot_at(address);
-      if (spot.address == 0) return;
-      if (!cached) return xcd_.load_past(place_.cu, spot, bytes, request.policy, freedom_, random, data);
-      line = xcd_.vector_line(place_.cu, spot, freedom_, random);
       latest = spot.line();
+      line = spot.address == 0 ? nullptr : find_line(spot, request.policy, buffer);
+      if (line == nullptr) return;
     }
     copy_whole(data, line + address % kLineBytes, bytes);
   });
@@ -113,27 +124,41 @@ void WaveQueue::fetch(MemoryRequest& request) {
 void WaveQueue::fetch_sweep(MemoryRequest& request) {
   u64 address = request.addresses[0];
   const Spot first = spot_at(address);
-  for (u32 line = 0; line < kLanes * kLaneSlot / kLineBytes; ++line) xcd_.prefetch(place_.cu, first.lines_on(line));
+  if (!passes_caches(request.policy)) {
+    for (u32 line = 0; line < kLanes * kLaneSlot / kLineBytes; ++line) xcd_.prefetch(place_.cu, first.lines_on(line));
+  }
+  LineData buffer;
   for (u32 at = 0; at < kLanes * kLaneSlot;) {
     const u32 bytes = std::min(static_cast<u32>(kLineBytes - address % kLineBytes), kLanes * kLaneSlot - at);
     const Spot spot = spot_at(address);
     if (spot.address == 0) return;
-    const u8* const line = xcd_.vector_line(place_.cu, spot, freedom_, random);
-    std::memcpy(request.data + at, line + spot.offset(), bytes);
+    copy_chunks(request.data + at, find_line(spot, request.policy, buffer) + spot.offset(), bytes);
     address += bytes;
     at += bytes;
   }
 }
 
+/// What neighbouring lanes bring to one line goes there at once.
 void WaveQueue::store(const MemoryRequest& request) {
   const std::lock_guard lock(xcd_.mutex);
+  const auto level = lock_passed(request.policy);
   LineData line;
+  Spot spot;
+  ByteMask mask = 0;
+  const auto flush = [&] {
+    if (mask != 0) xcd_.store(place_.cu, spot, line, mask, request.policy, freedom_, random);
+    mask = 0;
+  };
   for_each_piece(request, request.data, [&](u64 address, u32 bytes, const u8* data) {
-    const Spot spot = spot_at(address);
-    if (spot.address == 0) return;
-    std::memcpy(line.bytes + spot.offset(), data, bytes);
-    xcd_.store(place_.cu, spot, line, byte_mask(address, bytes), request.policy, freedom_, random);
+    if (line_of(address) != spot.line() || mask == 0) {
+      flush();
+      spot = spot_at(address);
+      if (spot.address == 0) return;
+    }
+    std::memcpy(line.bytes + address % kLineBytes, data, bytes);
+    mask |= byte_mask(address, bytes);
   });
+  flush();
   ++wave_.worker->memory_writes;
 }
 

@@ -61,6 +61,8 @@ class WaveQueue : public WaveMemoryState {
  private:
   /// A load that goes through whole lines, each looked up once.
   void fetch_sweep(MemoryRequest& request);
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> lock_passed(CachePolicy policy);
+  [[nodiscard]] const u8* find_line(const Spot& spot, CachePolicy policy, LineData& buffer);
   [[nodiscard]] u64 lines_of(const MemoryRequest& request);
   [[nodiscard]] bool may_go(std::size_t index) const;
   void perform(std::size_t index);
