@@ -28,7 +28,8 @@ class CheckedMemory final : public MemoryModel {
   void start_wave(Wave& wave, const WavePlace& place) override;
   void end_wave(Wave& wave) override;
   void abandon_wave(Wave& wave) override { inner_->abandon_wave(wave); }
-  void advance(Wave& wave) override { inner_->advance(wave); }
+  bool advance(Wave& wave) override { return inner_->advance(wave); }
+  void ran(Wave& wave, const Executed& executed) override { inner_->ran(wave, executed); }
 
   bool load(Wave& wave, std::unique_ptr<MemoryRequest>& request) override;
   bool store(Wave& wave, std::unique_ptr<MemoryRequest>& request) override;

@@ -5,6 +5,7 @@
 #include <immintrin.h>
 
 #include "runtime/emulator/memory/device_level.h"
+#include "runtime/emulator/memory/line_versions.h"
 
 namespace monojit::emulator {
 namespace {
@@ -97,6 +98,7 @@ void WriteBackCache::write_back_place(u32 place) {
     below_->write_line({line, state.number, state.kind}, data_[place], state.dirty);
   }
   state.dirty = 0;
+  versions_.changed(state.number);
 }
 
 void WriteBackCache::write_back(const Spot& spot) {

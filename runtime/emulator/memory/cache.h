@@ -28,6 +28,7 @@ struct Spot {
 };
 
 class DeviceLevel;
+class LineVersions;
 
 /// One bit a byte of a line.
 using ByteMask = u128;
@@ -100,7 +101,8 @@ class ReadCache {
 class WriteBackCache {
  public:
   /// A power of two of lines.
-  explicit WriteBackCache(u32 lines, DeviceLevel* below = nullptr) : lines_(lines), below_(below) {}
+  WriteBackCache(u32 lines, LineVersions& versions, DeviceLevel* below = nullptr)
+      : lines_(lines), versions_(versions), below_(below) {}
 
   void invalidate() { ++epoch_; }
   /// Tells the host that a line will be fetched.
@@ -141,6 +143,7 @@ class WriteBackCache {
   void mark_dirty(u32 place, ByteMask mask);
 
   u32 lines_;
+  LineVersions& versions_;
   DeviceLevel* below_;
   u64 epoch_ = 1;
   std::vector<CacheTag> tags_;  // made by the first use, as what follows

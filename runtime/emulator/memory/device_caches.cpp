@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "runtime/emulator/memory/line_versions.h"
+
 namespace monojit::emulator {
 namespace {
 
@@ -16,8 +18,8 @@ static_assert(std::has_single_bit(kVectorLines) && std::has_single_bit(kScalarLi
 
 UnitCaches::UnitCaches() : vector(kVectorLines), scalar(kScalarLines) {}
 
-XcdCaches::XcdCaches(u32 compute_units, DeviceLevel& level)
-    : units_(compute_units), level_(level), l2_(kL2Lines, &level) {}
+XcdCaches::XcdCaches(u32 compute_units, DeviceLevel& level, LineVersions& versions)
+    : units_(compute_units), level_(level), versions_(versions), l2_(kL2Lines, versions, &level) {}
 
 /// A whole line as the L2 sees it; `buffer` holds it where the L2 does not keep such memory.
 const u8* XcdCaches::line_data(const Spot& spot, const Freedom& freedom, Random& random, u8* buffer) {
@@ -51,7 +53,7 @@ void XcdCaches::store(u32 cu, const Spot& spot, const LineData& data, ByteMask m
   if (passes_caches(policy) || spot.kind != MemoryKind::kCoarseGrained) {
     l2_.overwrite(spot, data, mask);
     level_.store(spot, data, mask, policy, freedom, random);
-    return;
+    return versions_.changed(spot.line_number);
   }
   l2_.write(spot, data, mask);
   if (random.chance(freedom.evict_dirty)) l2_.write_back(spot);

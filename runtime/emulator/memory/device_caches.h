@@ -30,7 +30,7 @@ struct UnitCaches {
 
 class XcdCaches {
  public:
-  XcdCaches(u32 compute_units, DeviceLevel& level);
+  XcdCaches(u32 compute_units, DeviceLevel& level, LineVersions& versions);
 
   /// Held during an access; one for all compute units of the XCD.
   std::mutex mutex;
@@ -78,6 +78,7 @@ class XcdCaches {
 
   std::vector<UnitCaches> units_;
   DeviceLevel& level_;
+  LineVersions& versions_;
   WriteBackCache l2_;
 };
 

@@ -9,7 +9,7 @@ u8* memory_of(const Spot& spot) { return reinterpret_cast<u8*>(spot.line()); }
 
 }  // namespace
 
-DeviceLevel::DeviceLevel() : cache_(kLines) {}
+DeviceLevel::DeviceLevel(LineVersions& versions) : cache_(kLines, versions) {}
 
 void DeviceLevel::set_shared(bool shared) {
   write_back();

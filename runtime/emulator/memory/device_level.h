@@ -14,7 +14,7 @@ namespace monojit::emulator {
 /// everything passes. Functions may be called from several threads.
 class DeviceLevel {
  public:
-  DeviceLevel();
+  explicit DeviceLevel(LineVersions& versions);
 
   /// Whether others can reach the same memory. While no access is under way; what is here is written back.
   void set_shared(bool shared);

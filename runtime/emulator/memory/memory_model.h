@@ -25,6 +25,12 @@ struct WavePlace {
   u64 identity = 0;  ///< another for each wave of its launch
 };
 
+/// What a wave did since it was visited last, or before it waited.
+struct Executed {
+  u64 vector_memory = 0;  ///< instructions
+  bool others = false;    ///< instructions that may have found something new elsewhere: in LDS, by scalar loads
+};
+
 class MemoryModel {
  public:
   MemoryModel() = default;
@@ -46,8 +52,11 @@ class MemoryModel {
   virtual void start_wave(Wave& wave, const WavePlace& place) = 0;
   virtual void end_wave(Wave& wave) = 0;
   virtual void abandon_wave(Wave& wave) = 0;  ///< one that will never end, as its launch was given up
-  /// Between visits of a wave, whatever it waits for: what it has on its way may go on.
-  virtual void advance(Wave& wave) = 0;
+  /// Between visits of a wave, whatever it waits for: what it has on its way may go on. False: it sleeps, and would
+  /// only look in vain at what it waits for.
+  virtual bool advance(Wave& wave) = 0;
+  /// The wave has run.
+  virtual void ran(Wave& wave, const Executed& executed) = 0;
 
   // Vector memory. The request is the worker's own (Worker::request); a model that needs it for longer takes it and
   // puts another in its place. A load finds its data at any time up to the wait for it, and delivers them in the order

@@ -15,7 +15,8 @@ class PlainMemory final : public MemoryModel {
   void start_wave(Wave& wave, const WavePlace& place) override;
   void end_wave(Wave& wave) override { abandon_wave(wave); }
   void abandon_wave(Wave& wave) override;
-  void advance(Wave&) override {}
+  bool advance(Wave&) override { return true; }
+  void ran(Wave&, const Executed&) override {}
 
   bool load(Wave& wave, std::unique_ptr<MemoryRequest>& request) override;
   bool store(Wave& wave, std::unique_ptr<MemoryRequest>& request) override;

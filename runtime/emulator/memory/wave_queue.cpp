@@ -94,7 +94,12 @@ bool WaveQueue::has_stores() const {
 
 /// Where a load of such a policy finds a line: in a cache or memory, or brought to `buffer`.
 const u8* WaveQueue::find_line(const Spot& spot, CachePolicy policy, LineData& buffer) {
-  if (!passes_caches(policy)) return xcd_.vector_line(place_.cu, spot, freedom_, random);
+  if (!passes_caches(policy)) {
+    polls.disturb();  // each look may find the line evicted
+    return xcd_.vector_line(place_.cu, spot, freedom_, random);
+  }
+  const u16 place = LineVersions::place_of(spot.line_number);
+  polls.look(place, versions_.at(place));
   return xcd_.line_past(place_.cu, spot, policy, freedom_, random, buffer);
 }
 
@@ -104,6 +109,7 @@ std::unique_lock<std::recursive_mutex> WaveQueue::lock_passed(CachePolicy policy
 }
 
 void WaveQueue::fetch(MemoryRequest& request) {
+  polls.count_load();
   const std::lock_guard lock(xcd_.mutex);
   const auto level = lock_passed(request.policy);
   if (is_sweep(request)) return fetch_sweep(request);

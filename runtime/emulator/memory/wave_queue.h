@@ -6,6 +6,7 @@
 
 #include "runtime/emulator/memory/device_caches.h"
 #include "runtime/emulator/memory/memory_model.h"
+#include "runtime/emulator/memory/poll_watch.h"
 #include "runtime/emulator/memory/random.h"
 
 namespace monojit::emulator {
@@ -23,10 +24,13 @@ struct PendingOperation {
 
 class WaveQueue : public WaveMemoryState {
  public:
-  WaveQueue(Wave& wave, XcdCaches& xcd, const WavePlace& place, const Freedom& freedom, u64 serial, u64 seed)
-      : random(seed), wave_(wave), xcd_(xcd), place_(place), freedom_(freedom), serial_(serial) {}
+  WaveQueue(Wave& wave, XcdCaches& xcd, const WavePlace& place, const Freedom& freedom, const LineVersions& versions,
+            u64 serial, u64 seed)
+      : random(seed), wave_(wave), xcd_(xcd), place_(place), freedom_(freedom), versions_(versions), serial_(serial) {}
 
   Random random;
+  PollWatch polls;
+  u64 executed = 0;  ///< vector memory instructions since the wave slept
 
   /// Counts up from wave to wave.
   [[nodiscard]] u64 serial() const { return serial_; }
@@ -75,6 +79,7 @@ class WaveQueue : public WaveMemoryState {
   XcdCaches& xcd_;
   WavePlace place_;
   const Freedom& freedom_;
+  const LineVersions& versions_;
   u64 serial_;
   std::vector<PendingOperation> pending_;  ///< in the order of issue
 };

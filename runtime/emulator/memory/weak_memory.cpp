@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/emulator/execute/wave.h"
 
@@ -35,6 +36,7 @@ WaveQueue& queue_of(Wave& wave) { return static_cast<WaveQueue&>(*static_cast<Wa
 }  // namespace
 
 struct WeakMemory::Device {
+  explicit Device(LineVersions& versions) : level(versions) {}
   DeviceLevel level;
   std::vector<std::unique_ptr<XcdCaches>> xcds;
   Freedom freedom;
@@ -44,9 +46,9 @@ struct WeakMemory::Device {
 WeakMemory::WeakMemory(const ChipLimits& chip, u32 devices, u64 seed, const Allocations& allocations)
     : seed_(seed), allocations_(allocations) {
   for (u32 i = 0; i < devices; ++i) {
-    auto device = std::make_unique<Device>();
+    auto device = std::make_unique<Device>(versions_);
     for (u32 xcd = 0; xcd < chip.xcds; ++xcd) {
-      device->xcds.push_back(std::make_unique<XcdCaches>(chip.compute_units / chip.xcds, device->level));
+      device->xcds.push_back(std::make_unique<XcdCaches>(chip.compute_units / chip.xcds, device->level, versions_));
     }
     devices_.push_back(std::move(device));
   }
@@ -66,7 +68,8 @@ void WeakMemory::begin_launch(u32 device) {
     xcd->write_back(Scope::kSystem);
     xcd->invalidate_all();
   }
-  on.level.set_shared(devices_.size() > 1 || allocations_.shared());
+  others_write_ = allocations_.shared();
+  on.level.set_shared(devices_.size() > 1 || others_write_);
 }
 
 void WeakMemory::end_launch(u32 device) {
@@ -79,7 +82,7 @@ void WeakMemory::end_launch(u32 device) {
 void WeakMemory::start_wave(Wave& wave, const WavePlace& place) {
   Device& on = *devices_[place.device];
   const std::lock_guard lock(queues_mutex_);
-  auto queue = std::make_unique<WaveQueue>(wave, *on.xcds[place.xcd], place, on.freedom, ++waves_,
+  auto queue = std::make_unique<WaveQueue>(wave, *on.xcds[place.xcd], place, on.freedom, versions_, ++waves_,
                                            mix_seed(on.seed, place.identity));
   wave.memory_state = static_cast<WaveMemoryState*>(queue.get());
   queues_.emplace(queue->serial(), std::move(queue));
@@ -97,8 +100,21 @@ void WeakMemory::abandon_wave(Wave& wave) {
 }
 
 /// What is on its way arrives in time, whatever the wave does meanwhile.
-void WeakMemory::advance(Wave& wave) {
-  if (wave.memory_state != nullptr) drain_some(queue_of(wave));
+bool WeakMemory::advance(Wave& wave) {
+  if (wave.memory_state == nullptr) return true;
+  WaveQueue& queue = queue_of(wave);
+  drain_some(queue);
+  return calm_ || others_write_ || wave.state != WaveState::kSleeping || !queue.polls.in_vain(versions_);
+}
+
+void WeakMemory::ran(Wave& wave, const Executed& executed) {
+  if (wave.memory_state == nullptr) return;
+  WaveQueue& queue = queue_of(wave);
+  if (executed.others) queue.polls.disturb();
+  queue.executed += executed.vector_memory;
+  if (wave.state != WaveState::kSleeping) return;
+  if (queue.undelivered != 0) queue.polls.disturb();
+  queue.polls.sleep(wave.resume, std::exchange(queue.executed, 0));
 }
 
 void WeakMemory::drain_some(WaveQueue& queue) {
@@ -164,6 +180,7 @@ bool WeakMemory::load(Wave& wave, std::unique_ptr<MemoryRequest>& request) {
 
 bool WeakMemory::store(Wave& wave, std::unique_ptr<MemoryRequest>& request) {
   WaveQueue& queue = queue_of(wave);
+  queue.polls.disturb();
   wave.worker->mark_written(*request);
   if (queue.random.chance(queue.freedom().late_store)) {
     keep(queue, PendingKind::kStore, wave, request);
@@ -178,6 +195,7 @@ u8* WeakMemory::atomic_place(Wave& wave, const MemoryRequest& request, u32 lane)
   WaveQueue& queue = queue_of(wave);
   const bool first = (request.lanes & ((u64{1} << lane) - 1)) == 0;
   if (first) {
+    queue.polls.disturb();
     wave.worker->mark_written(request);
     queue.count_immediate(request);
     if (request.op->dst != kNoOperand) queue.deliver_before_result(request);
@@ -188,11 +206,18 @@ u8* WeakMemory::atomic_place(Wave& wave, const MemoryRequest& request, u32 lane)
   return reinterpret_cast<u8*>(address);
 }
 
-bool WeakMemory::finish_atomics(Wave& wave, const MemoryRequest&) { return let_others_run(queue_of(wave)); }
+bool WeakMemory::finish_atomics(Wave& wave, const MemoryRequest& request) {
+  WaveQueue& queue = queue_of(wave);
+  for (u64 lanes = request.lanes; lanes != 0; lanes &= lanes - 1) {
+    versions_.changed(queue.spot_at(request.addresses[__builtin_ctzll(lanes)]).line_number);
+  }
+  return let_others_run(queue);
+}
 
 void WeakMemory::scalar_load(Wave& wave, const MicroOp*, u64 address, u32 bytes, void* result) {
   constexpr u32 kStep = 4;
   WaveQueue& queue = queue_of(wave);
+  queue.polls.disturb();
   const std::lock_guard lock(queue.xcd().mutex);
   for (u32 at = 0; at < bytes; at += kStep) {
     const Spot spot = queue.spot_at(address + at);
@@ -212,12 +237,16 @@ bool WeakMemory::wait(Wave& wave, const MicroOp*, WaitCounts counts) {
 void WeakMemory::invalidate(Wave& wave, CachePolicy policy) {
   if (policy.scope < Scope::kDevice) return;
   WaveQueue& queue = queue_of(wave);
+  queue.polls.disturb();
   const std::lock_guard lock(queue.xcd().mutex);
   queue.xcd().invalidate(queue.cu(), policy.scope);
 }
 
 void WeakMemory::write_back(Wave& wave, CachePolicy policy) {
-  if (policy.scope >= Scope::kDevice) queue_of(wave).push_write_back(policy.scope);
+  if (policy.scope < Scope::kDevice) return;
+  WaveQueue& queue = queue_of(wave);
+  queue.polls.disturb();
+  queue.push_write_back(policy.scope);
 }
 
 void WeakMemory::invalidate_scalar(Wave& wave) {

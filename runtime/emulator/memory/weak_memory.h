@@ -28,7 +28,8 @@ class WeakMemory final : public MemoryModel {
   void start_wave(Wave& wave, const WavePlace& place) override;
   void end_wave(Wave& wave) override;
   void abandon_wave(Wave& wave) override;
-  void advance(Wave& wave) override;
+  bool advance(Wave& wave) override;
+  void ran(Wave& wave, const Executed& executed) override;
 
   bool load(Wave& wave, std::unique_ptr<MemoryRequest>& request) override;
   bool store(Wave& wave, std::unique_ptr<MemoryRequest>& request) override;
@@ -51,11 +52,13 @@ class WeakMemory final : public MemoryModel {
 
   u64 seed_;
   const Allocations& allocations_;
+  LineVersions versions_;
   u64 launches_ = 0;
   std::vector<std::unique_ptr<Device>> devices_;
   std::mutex queues_mutex_;
   u64 waves_ = 0;
   std::map<u64, std::unique_ptr<WaveQueue>> queues_;  ///< of running waves, by serial number
+  bool others_write_ = false;                         ///< other processes reach the memory of this one
   bool calm_ = false;                                 ///< the last round was idle: waves are not made to let others run
   bool evicted_ = false;  ///< all caches have been emptied since the last round that was not idle
 };

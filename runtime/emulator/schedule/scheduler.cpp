@@ -139,17 +139,25 @@ void Scheduler::run_wave(Grid& grid, Workgroup& group, Wave& wave, Worker& worke
   const u64 clock_reads = worker.clock_reads;
   wave.worker = &worker;
   if (worker.segments != nullptr) worker.segments->start();
-  const u64 executed = worker.counts[static_cast<u32>(CountClass::kAll)];
+  const DynamicCounts before = worker.counts;
   if (_mm_getcsr() != wave.host_mode32) _mm_setcsr(wave.host_mode32);
   try {
     wave.resume->run(wave, wave.resume);
   } catch (const WaveFault& fault) {
     throw Failure(fault.kind(), describe_fault(grid.launch(), group, wave, fault));
   }
+  const auto executed = [&](CountClass which) {
+    return worker.counts[static_cast<u32>(which)] - before[static_cast<u32>(which)];
+  };
+  if (model_ != nullptr) {
+    const u64 scalar_loads = executed(CountClass::kScalarMemory) - (worker.clock_reads - clock_reads);
+    model_->ran(wave, {.vector_memory = executed(CountClass::kVectorMemory),
+                       .others = executed(CountClass::kLds) + scalar_loads != 0});
+  }
   wave.clock_reads += static_cast<u32>(worker.clock_reads - clock_reads);
   wave.watches_clock = wave.clock_reads >= kClockReadsOfPoller;
   if (LaunchRecorder* const recorder = grid.recorder(); recorder != nullptr) {
-    recorder->ran(group, wave, worker.counts[static_cast<u32>(CountClass::kAll)] - executed);
+    recorder->ran(group, wave, executed(CountClass::kAll));
   }
   if (wave.state == WaveState::kEnded) ++group.ended;
 }
@@ -183,7 +191,7 @@ void Scheduler::visit(const Visit& visit, Worker& worker) {
   for (Wave& wave : group.waves) {
     if (model_ != nullptr) {
       wave.worker = &worker;
-      model_->advance(wave);
+      if (!model_->advance(wave)) continue;
     }
     wave.budget = kVisitBudget;
     wave.clock_reads = 0;

@@ -19,6 +19,7 @@ constexpr K2Key kOneRow{.tokens = 1, .nblocks = 1};
 
 constexpr Surroundings kOnce[] = {{}};  // no luck in it
 constexpr Surroundings kWeakRuns[] = {
+    {.memory = "weak", .seed = 1},
     {.memory = "weak", .seed = 2},
     {.memory = "weak", .seed = 4},
 };
