@@ -9,38 +9,23 @@
 
 #include "kernels/common/health.h"
 #include "kernels/common/wait_record.h"
+#include "runtime/wait_cause.h"
+#include "runtime/watched_records.h"
 
 namespace monojit::runtime {
 namespace {
 
-using kernels::HealthWords;
 using kernels::WaitRecord;
-
-std::optional<HealthWords> health_words(const kernels::BuildKey& key) {
-  return key.family().health == nullptr ? std::nullopt : key.family().health(key);
-}
-
-std::vector<std::string_view> all_regions(std::span<const WatchedLaunch> launches) {
-  std::vector<std::string_view> regions;
-  for (const WatchedLaunch& launch : launches) {
-    if (const auto words = health_words(launch.key)) {
-      regions.insert(regions.end(), words->regions.begin(), words->regions.end());
-    }
-  }
-  return regions;
-}
 
 /// "layer 133, <what the pair holds and who puts it there>" of the launch whose tag the record expected.
 std::string launch_text(const WaitRecord& record, std::span<const WatchedLaunch> launches) {
-  for (const WatchedLaunch& launch : launches) {
-    const auto words = health_words(launch.key);
-    if (!words || (words->layer_of_tag != nullptr && words->layer_of_tag(record.expected) != launch.layer)) continue;
-    const std::string what =
-        words->describe != nullptr ? words->describe(launch.key, record.region, record.pair) : std::string();
-    if (words->layer_of_tag == nullptr) return what;
-    return fmt::format("{}{}in the launch with layer {}", what, what.empty() ? "" : ", ", launch.layer);
-  }
-  return "of a launch that is none of the step's";
+  const WatchedLaunch* const launch = launch_of(record, launches);
+  if (launch == nullptr) return "of a launch that is none of the step's";
+  const auto words = health_words(launch->key);
+  const std::string what =
+      words->describe != nullptr ? words->describe(launch->key, record.region, record.pair) : std::string();
+  if (words->layer_of_tag == nullptr) return what;
+  return fmt::format("{}{}in the launch with layer {}", what, what.empty() ? "" : ", ", launch->layer);
 }
 
 /// The records of one region, the first of them in full.
@@ -72,17 +57,12 @@ std::string group_text(int rank, const Group& group, std::span<const WatchedLaun
       launch_text(record, launches), record.expected, record.seen);
 }
 
-int workgroups_of(std::span<const std::uint32_t> health) {
-  return static_cast<int>(health.size() / kernels::kHealthRecordWords) - 1;
-}
-
 }  // namespace
 
 std::optional<std::string> explain_rank(int rank, std::span<const std::uint32_t> health,
                                         std::span<const WatchedLaunch> launches) {
   if (health.empty() || health[0] == 0) return std::nullopt;
-  const std::vector<std::string_view> regions = all_regions(launches);
-  const auto [records, strange] = kernels::wait_records(health, workgroups_of(health), regions);
+  const auto [records, strange] = watched_records(health, launches);
   if (records.empty() && strange.empty()) {
     return fmt::format("rank {}: a wait gave up, but no workgroup left its record", rank);
   }
@@ -116,6 +96,7 @@ std::optional<std::string> explain_group(std::span<const std::vector<std::uint32
   }
   std::string flags = explain_alarms(alarms);
   if (lines.empty() && flags.empty()) return std::nullopt;
+  if (auto cause = explain_cause(health, launches)) lines.insert(lines.begin(), *std::move(cause));
   if (!flags.empty()) lines.push_back(std::move(flags));
   if (!silent.empty()) {
     lines.push_back(fmt::format("rank{} {} left no record: none of {} waits gave up, or {} never ran",

@@ -30,13 +30,22 @@ struct Launch {
   std::uint32_t min_waves_per_eu = 0;  ///< bounds the registers of a lane to 512 / this; 0: the compiler's choice
 };
 
+/// Who puts what a wait is for.
+struct WaitSource {
+  std::optional<int> rank;       ///< nothing: the rank that waits
+  std::optional<int> workgroup;  ///< nothing: depends on the data
+};
+
 /// Where a kernel's bounded waits leave their record (kernels/common/health.h).
 struct HealthWords {
-  std::string_view argument;                  ///< pointer argument whose memory holds them
-  std::int64_t offset = 0;                    ///< of word 0, bytes
-  std::span<const std::string_view> regions;  ///< what a wait can be for
+  std::string_view argument;  ///< pointer argument whose memory holds them
+  std::int64_t offset = 0;    ///< of word 0, bytes
+  /// What a wait can be for, in the order of the data: whoever puts one waits for earlier ones alone.
+  std::span<const std::string_view> regions;
   /// A pair of a region in words: what it holds and who puts it there; null: its number has to do.
   std::string (*describe)(const BuildKey&, std::string_view region, std::uint32_t pair) = nullptr;
+  /// Who puts a pair; nothing for a pair that is none of the region's; null: nobody can tell.
+  std::optional<WaitSource> (*source)(const BuildKey&, std::string_view region, std::uint32_t pair) = nullptr;
   /// Argument `layer` of the launch that a tag marks; null: tags don't tell it.
   std::int32_t (*layer_of_tag)(std::uint32_t tag) = nullptr;
 };

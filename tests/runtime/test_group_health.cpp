@@ -40,9 +40,21 @@ TEST_CASE("Workgroups that waited for the same kind of thing share a line, which
   CHECK(
       explain_rank(2, words, launches()) ==
       "rank 2: workgroup 4 (and 1 other) waited more than 10 s for pair 17927 of ar, partials of the output projection "
-      "(source 5, token 0, word 7) from rank 5, in the launch with layer 133: expected tag 0x986, saw 0x77\n"
+      "(source 5, token 0, word 7) from rank 5, workgroup 56, in the launch with layer 133: expected tag 0x986, saw "
+      "0x77\n"
       "rank 2: workgroup 200 waited more than 10 s for pair 3 of lnrdy, flag of a slice of all rows of ln (slice 3) "
       "from workgroup 59 of its own rank, in the launch with layer 133: expected tag 0x986, saw 0x77");
+}
+
+TEST_CASE("A rank's lines come in the order of the data, whatever the order of the workgroups") {
+  Words words = healthy();
+  give_up(words, 2, "lnrdy", 3);
+  give_up(words, 3, "final", 0);
+  give_up(words, 57, "xrdy", 17);
+  const auto text = explain_rank(2, words, launches());
+  REQUIRE(text);
+  CHECK(text->starts_with("rank 2: workgroup 57 waited more than 10 s for pair 17 of xrdy, "));
+  CHECK(text->find("of lnrdy, ") < text->find("of final, "));
 }
 
 TEST_CASE("A rank that is well says nothing; one whose first word alone is set has no record") {
@@ -83,7 +95,53 @@ TEST_CASE("A group's text adds the alarm flags and the ranks that left no record
   CHECK(
       text->ends_with("\nby rank 0's alarm flags, rank 0 gave up\n"
                       "rank 1 left no record: none of its waits gave up, or it never ran"));
-  CHECK(text->starts_with("rank 0: workgroup 0 waited more than 10 s for pair 0 of latr, "));
+  CHECK(text->find("\nrank 0: workgroup 0 waited more than 10 s for pair 0 of latr, ") != std::string::npos);
+}
+
+/// The line of a group's text that names the one to look at.
+std::string cause(const std::vector<Words>& health) {
+  const auto text = explain_group(health, {}, launches());
+  REQUIRE(text);
+  return text->substr(0, text->find('\n'));
+}
+
+TEST_CASE("Of all ranks' records the one that misses the earliest thing names the cause, however many wait behind it") {
+  std::vector<Words> health(8, healthy());
+  for (std::size_t rank = 0; rank < health.size(); ++rank) give_up(health[rank], 0, "rlog", 3 * 112 + 48);
+  give_up(health[3], 188, "xrdy", 1);
+  give_up(health[3], 1, "part", 17 * 6);
+  CHECK(cause(health) ==
+        "nearest to the cause: workgroup 17 of rank 3 did not put pair 102 of part, the earliest that any rank missed, "
+        "and left no record itself");
+  give_up(health[3], 17, "final", 0);  // it waited, but not for what the others missed
+  CHECK(cause(health) ==
+        "nearest to the cause: workgroup 17 of rank 3 did not put pair 102 of part, the earliest that any rank missed");
+}
+
+TEST_CASE("A rank without any record is named where the others waited for it") {
+  std::vector<Words> health(8, healthy());
+  for (const std::size_t rank : {0U, 1U, 2U, 4U, 5U, 6U, 7U}) give_up(health[rank], 9, "ar", 3 * 3584 + 8);
+  CHECK(cause(health) ==
+        "nearest to the cause: workgroup 57 of rank 3 did not put pair 10760 of ar, the earliest that any rank missed, "
+        "and rank 3 left no record at all");
+  health[3].clear();
+  CHECK(cause(health) ==
+        "nearest to the cause: workgroup 57 of rank 3 did not put pair 10760 of ar, the earliest that any rank missed, "
+        "and its words can't be read");
+}
+
+TEST_CASE("An earlier launch's record comes before a later one's, and what nobody knows names no cause") {
+  std::vector<Words> health(2, healthy());
+  give_up(health[0], 5, "ar", 3584);
+  give_up(health[1], 0, "inter", 0);
+  health[1][kernels::kHealthRecordWords + 3] = kTag - 1;
+  CHECK(cause(health) ==
+        "nearest to the cause: a workgroup of rank 1 did not put pair 0 of inter, the earliest that any rank missed");
+  health[0] = health[1] = healthy();
+  give_up(health[0], 1, "nowhere", 9);
+  CHECK(cause(health).starts_with("rank 0: workgroup 1 waited more than 10 s for pair 9 of an unknown region"));
+  give_up(health[0], 1, "ar", 1 << 30);
+  CHECK(cause(health).starts_with("rank 0: workgroup 1 waited more than 10 s for pair 1073741824 of ar"));
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ std::optional<HealthWords> health(const BuildKey& /*key*/) {
                      .offset = 0,
                      .regions = kWaitRegions,
                      .describe = describe_wait,
+                     .source = wait_source,
                      .layer_of_tag = slot_of_tag};
 }
 

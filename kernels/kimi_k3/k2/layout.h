@@ -167,9 +167,9 @@ static_assert(lds_layout(1, kMaxBlocks).bytes == 30896);
 static_assert(lds_layout(kMaxTokens, kMaxBlocks).bytes == 132256);
 static_assert(lds_layout(kMaxTokens, kMaxBlocks).bytes <= kMaxLds);
 
-/// What a wait can be for, as health records name it.
-inline constexpr std::string_view kWaitRegions[] = {"part",  "wgt",   "msq",   "xrdy",  "ar",   "sgu",  "h",
-                                                    "rpart", "lpart", "route", "inter", "isc",  "lmsq", "lnrdy",
-                                                    "shrdy", "rlog",  "lat",   "latr",  "final"};
+/// What a wait can be for, as health records name it, in the order of the data.
+inline constexpr std::string_view kWaitRegions[] = {"ar",    "part", "wgt",   "msq",   "xrdy",  "sgu",   "h",
+                                                    "rpart", "rlog", "lpart", "lat",   "route", "inter", "isc",
+                                                    "shrdy", "latr", "lmsq",  "lnrdy", "final"};
 
 }  // namespace monojit::kernels::kimi_k3

@@ -1,0 +1,60 @@
+#include "runtime/watched_records.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "kernels/common/health.h"
+
+namespace monojit::runtime {
+
+using kernels::HealthWords;
+using kernels::WaitRecord;
+
+namespace {
+
+std::vector<std::string_view> all_regions(std::span<const WatchedLaunch> launches) {
+  std::vector<std::string_view> regions;
+  for (const WatchedLaunch& launch : launches) {
+    if (const auto words = health_words(launch.key)) {
+      regions.insert(regions.end(), words->regions.begin(), words->regions.end());
+    }
+  }
+  return regions;
+}
+
+}  // namespace
+
+std::optional<HealthWords> health_words(const kernels::BuildKey& key) {
+  return key.family().health == nullptr ? std::nullopt : key.family().health(key);
+}
+
+kernels::WaitRecords watched_records(std::span<const std::uint32_t> health, std::span<const WatchedLaunch> launches) {
+  const int workgroups = static_cast<int>(health.size() / kernels::kHealthRecordWords) - 1;
+  kernels::WaitRecords found = kernels::wait_records(health, workgroups, all_regions(launches));
+  std::ranges::stable_sort(found.records, {}, [&](const WaitRecord& record) {
+    return std::pair(record.expected, stage_of(record, launches));
+  });
+  return found;
+}
+
+const WatchedLaunch* launch_of(const WaitRecord& record, std::span<const WatchedLaunch> launches) {
+  for (const WatchedLaunch& launch : launches) {
+    const auto words = health_words(launch.key);
+    if (words && (words->layer_of_tag == nullptr || words->layer_of_tag(record.expected) == launch.layer)) {
+      return &launch;
+    }
+  }
+  return nullptr;
+}
+
+std::size_t stage_of(const WaitRecord& record, std::span<const WatchedLaunch> launches) {
+  const WatchedLaunch* launch = launch_of(record, launches);
+  if (launch == nullptr) return SIZE_MAX;
+  const auto regions = health_words(launch->key)->regions;
+  const auto found = std::ranges::find(regions, record.region);
+  return found == regions.end() ? SIZE_MAX : static_cast<std::size_t>(found - regions.begin());
+}
+
+}  // namespace monojit::runtime
