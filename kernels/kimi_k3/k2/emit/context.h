@@ -15,8 +15,9 @@ namespace monojit::kernels::kimi_k3 {
 
 using namespace monojit::ir;
 
-/// LDS (specification §4): `red` and the routing tables live all the time, the others share memory stage by stage.
-/// Every stage ends with a barrier, which makes the next one's reuse legal.
+/// LDS (specification §4): `red` and the routing tables live all the time, the others share memory stage by stage. A
+/// stage ends with a barrier only where none lies between it and the next that writes to the same memory; the
+/// emulator's check for races tells whether that is so.
 struct Lds {
   LdsArray<Float32> red;
   LdsArray<Int32> route, flag, expert, kof, scan;

@@ -43,7 +43,6 @@ void shared_gate_up(const Context& k, const Uniform<Int32>& task) {
   for_row_pairs(k, weights, [&](const RowPair& pair) {
     k.box(sgu).put(sgu.at(pair.token, (task * kTileRows + pair.row) >> 1), word_of(pair.values));
   });
-  barrier();
 }
 
 void router(const Context& k, const Uniform<Int32>& index) {
@@ -56,7 +55,6 @@ void router(const Context& k, const Uniform<Int32>& index) {
     const Region& rlog = k.peer_map.rlog;
     k.push(rlog, rlog.at(Int32(k.rank), logit.token, task * kTileRows + logit.row), bitcast<Int32>(logit.value));
   });
-  barrier();
 }
 
 void latent_down(const Context& k, const Uniform<Int32>& index) {
@@ -73,7 +71,6 @@ void latent_down(const Context& k, const Uniform<Int32>& index) {
       k.push(lat, lat.at(column.token, word), word_of(vec(column.value, neighbour)));
     });
   });
-  barrier();
 }
 
 }  // namespace monojit::kernels::kimi_k3

@@ -61,7 +61,7 @@ void fetch_intermediates(const Context& k) {
   };
   copy(k.scratch_map.inter, k.lds.inter_words);
   copy(k.scratch_map.isc, k.lds.inter_scales);
-  barrier();
+  barrier();  // where there was no task of gate and up, also for `kof`
 }
 
 // One slot: its expert's rows for the tokens that picked it; the others multiply with zeros.
@@ -88,6 +88,14 @@ void use_slot(const Context& k, const Uniform<Int32>& rows, const Uniform<Int32>
   });
 }
 
+// Shared down, which comes next, leaves the contributions alone, so that no barrier need be between.
+constexpr bool ends_before_contributions(int tokens) {
+  const kimi_k3::LdsLayout lds = lds_layout(tokens, 1);
+  const int rows_bytes = tokens * (kSharedIntermediate + kRowPad) * 2;
+  return lds.rows.offset + rows_bytes <= lds.contributions.offset;
+}
+static_assert(ends_before_contributions(1) && ends_before_contributions(kMaxTokens));
+
 // The picks' results, added in their order with a rounding to bf16 after each.
 void push_rows(const Context& k, const Uniform<Int32>& rows) {
   constexpr int kPairs = kRowsPerTask / 2;
@@ -102,7 +110,6 @@ void push_rows(const Context& k, const Uniform<Int32>& rows) {
     const Region& latr = k.peer_map.latr;
     k.push(latr, latr.at(Int32(k.rank), token, rows * kPairs + pair), word_of(sum));
   });
-  barrier();
 }
 
 }  // namespace

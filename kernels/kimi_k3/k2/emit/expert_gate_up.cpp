@@ -103,7 +103,7 @@ void expert_gate_up(const Context& k, const Uniform<Int32>& slots) {
       [&](const Uniform<Int32>& number, Tiles& tiles) { fetch(k, weights, number, slots, tiles); },
       [&](const Uniform<Int32>& number, const Tiles& tiles) {
         put_partial_tile(k.lds.red, multiply(k, tiles));
-        barrier();
+        barrier();  // the first one also for the routing tables' `kof`
         put_block(k, task_of(number));
         barrier();
       });

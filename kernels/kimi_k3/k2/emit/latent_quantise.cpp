@@ -52,7 +52,6 @@ void quantise_latent(const Context& k) {
       If(block < blocks, [&] { quantise_block(k, block); });
     }
   }
-  barrier();
 }
 
 }  // namespace monojit::kernels::kimi_k3

@@ -21,7 +21,6 @@ void latent_up(const Context& k, const Uniform<Int32>& task) {
     const Int32 word = (k.rank * kRankColumns + column) >> 1;
     k.push(final_, final_.at(Int32(k.rank), pair.token, word), word_of(extend<float>(shared) + pair.values));
   });
-  barrier();
 }
 
 }  // namespace monojit::kernels::kimi_k3

@@ -14,7 +14,6 @@ void push_task(const Context& k, const RowWeights& weights, const Uniform<Int32>
     const Int32 word = (group * kTileRows + pair.row) >> 1;
     k.push(k.peer_map.ar, k.peer_map.ar.at(Int32(k.rank), pair.token, word), word_of(pair.values));
   });
-  barrier();
 }
 
 }  // namespace
@@ -33,9 +32,14 @@ void output_projection(const Context& k, const Uniform<Int32>& index) {
     return load<4>(pointer_cast<Int32>(at_byte(k.core, (token * kCoreWidth + column) * 2)));
   });
   barrier();
-  for (int task = 0; task < kLastTask; ++task)
+  for (int task = 0; task < kLastTask; ++task) {
+    if (task > 0) barrier();  // the sums of the task before have been read
     push_task(k, weights[static_cast<std::size_t>(task)], index + task * kStride);
-  If(has_last, [&] { push_task(k, last_weights, last); });
+  }
+  If(has_last, [&] {
+    barrier();
+    push_task(k, last_weights, last);
+  });
 }
 
 }  // namespace monojit::kernels::kimi_k3

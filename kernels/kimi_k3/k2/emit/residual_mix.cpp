@@ -84,7 +84,7 @@ void residual_mix(const Context& k, const Uniform<Int32>& slice) {
   const Region& msq = k.scratch_map.msq;
   If(thread_id() < static_cast<int>(wgt.count()),
      [&] { store(k.lds.red + thread_id(), bitcast<Float32>(k.box(wgt).poll(thread_id()))); });
-  barrier();
+  barrier();  // for the weights and for what residual_slice() left in `vals`
 
   const Int32 half_wave = thread_id() / kHalfWave;
   const Int32 token = min(half_wave, k.tokens() - 1);

@@ -88,7 +88,6 @@ void reduce_attention(const Context& k, const Uniform<Int32>& slice) {
 void residual_slice(const Context& k, const Uniform<Int32>& slice) {
   const int lanes = k.tokens() * k.sources() * kHalfWave;
   for (int first = 0; first < lanes; first += kThreads) source_slice(k, slice, item_of(k, first, slice));
-  barrier();
 }
 
 }  // namespace monojit::kernels::kimi_k3

@@ -122,7 +122,6 @@ void route(const Context& k, const Uniform<Int32>& token) {
     compiler_fence();
     If(lane_id() < kTopExperts, [&] { publish(k, token); });
   });
-  barrier();
 }
 
 }  // namespace monojit::kernels::kimi_k3

@@ -61,16 +61,16 @@ Uniform<Int32> build_routing_tables(const Context& k) {
   If(thread_id() < static_cast<int>(region.count()),
      [&] { store(k.lds.route + thread_id(), k.box(region).poll(thread_id())); });
   clear(k);
-  barrier();
+  barrier();  // the first since quantise_latent() and, in front of it, the stages that leave `red` or rows
   const Bool is_pick = thread_id() < kTopExperts * k.tokens();
-  If(is_pick, [&] { store(k.lds.flag + picked_expert(k), Int32(1)); });
+  // Several tokens may pick one expert: threads of different waves write the same word.
+  If(is_pick, [&] { atomic<AtomicOp::kOr>(k.lds.flag + picked_expert(k), 1, Scope::kWorkgroup); });
   barrier();
   const Uniform<Int32> slots = number_slots(k);
   If(is_pick, [&] {
     const Int32 slot = load(k.lds.flag + picked_expert(k));
     store(k.lds.kof + (slot * kMaxTokens + thread_id() / kTopExperts), thread_id() % kTopExperts);
   });
-  barrier();
   return slots;
 }
 

@@ -19,7 +19,6 @@ void shared_activation(const Context& k, const Uniform<Int32>& token) {
     const auto both = vec(shared_activation_of(gate[0], up[0]), shared_activation_of(gate[1], up[1]));
     k.box(h).put(h.at(Int32(token), thread_id()), word_of(both));
   });
-  barrier();
 }
 
 }  // namespace monojit::kernels::kimi_k3
