@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/IntrinsicsAMDGPU.h>
@@ -71,6 +72,44 @@ llvm::ConstantInt* policy(const Instruction& instruction) {
 
 bool is_scoped_store(const Instruction& instruction) {
   return calls(instruction, {llvm::Intrinsic::amdgcn_raw_ptr_buffer_store}) && !policy(instruction)->isZero();
+}
+
+// Waves wake one after the other, which nothing but a barrier makes up for.
+void sleep_before(Instruction& instruction) {
+  constexpr int kTicks = 100'000'000;
+  constexpr int kLaneTicks = 100'000;
+  llvm::BasicBlock* before = instruction.getParent();
+  llvm::BasicBlock* behind = before->splitBasicBlock(instruction.getIterator());
+  llvm::BasicBlock* loop = llvm::BasicBlock::Create(instruction.getContext(), "", before->getParent(), behind);
+  llvm::IRBuilder<> ir(before->getTerminator());
+  ir.SetCurrentDebugLocation(instruction.getDebugLoc());
+  llvm::Value* lane = ir.CreateIntrinsic(llvm::Intrinsic::amdgcn_workitem_id_x, {});
+  llvm::Value* first = ir.CreateIntrinsic(llvm::Intrinsic::amdgcn_readfirstlane, {ir.getInt32Ty()}, {lane});
+  llvm::Value* ticks = ir.CreateAdd(ir.CreateMul(first, ir.getInt32(kLaneTicks)), ir.getInt32(kTicks));
+  llvm::Value* end = ir.CreateAdd(ir.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_memrealtime, {}),
+                                  ir.CreateZExt(ticks, ir.getInt64Ty()));
+  before->getTerminator()->setSuccessor(0, loop);
+  ir.SetInsertPoint(loop);
+  ir.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_sleep, {ir.getInt32(1)});
+  llvm::Value* now = ir.CreateIntrinsic(llvm::Intrinsic::amdgcn_s_memrealtime, {});
+  ir.CreateCondBr(ir.CreateICmpULT(now, end), loop, behind);
+}
+
+std::size_t sleep_before_each(const Instructions& instructions) {
+  for (Instruction* instruction : instructions) sleep_before(*instruction);
+  return instructions.size();
+}
+
+// The flag behind rows is the next store with a scope.
+std::size_t sleep_behind_flags(const Instructions& rows) {
+  for (Instruction* row : rows) {
+    auto flag = llvm::inst_begin(row->getFunction());
+    while (&*flag != row) ++flag;
+    do ++flag;
+    while (!is_scoped_store(*flag));
+    sleep_before(*flag->getNextNode());
+  }
+  return rows.size();
 }
 
 bool is_scoped_load(const Instruction& instruction) {
@@ -177,6 +216,12 @@ const Damage kNoWait = {[](const Instruction& i) { return calls(i, {llvm::Intrin
 const Damage kNoFence = {[](const Instruction& i) { return is_fence(&i) && !is_fence_of_barrier(i); }, erase};
 const Damage kStoreWithoutScope = {is_scoped_store, drop_scopes};
 const Damage kLoadWithoutScope = {is_scoped_load, drop_scopes};
+const Damage kLateStore = {is_scoped_store, sleep_before_each};
+const Damage kSleepBehindFlag = {is_scoped_store, sleep_behind_flags};
+const Damage kLateRows = {is_scoped_store, [](const Instructions& rows) {
+                            sleep_behind_flags(rows);
+                            return sleep_before_each(rows);
+                          }};
 const Damage kPlainStore = {is_atomic_store, make_plain};
 const Damage kNeverRetried = {is_rare_branch, never_branch};
 const Damage kNoStore = {[](const Instruction& i) { return calls(i, {llvm::Intrinsic::amdgcn_raw_ptr_buffer_store}); },

@@ -15,6 +15,13 @@ extern const Damage kNoFence;
 /// Buffer stores, or loads and polls, lose their scope bits.
 extern const Damage kStoreWithoutScope;
 extern const Damage kLoadWithoutScope;
+/// Buffer stores with scope bits come late: in front of each the wave sleeps for a second and more, the waves of a
+/// workgroup one longer than the other.
+extern const Damage kLateStore;
+/// The wave sleeps behind the flag of the rows that it stores: nothing that it does next brings them on their way.
+extern const Damage kSleepBehindFlag;
+/// Both.
+extern const Damage kLateRows;
 /// Atomic stores become plain ones.
 extern const Damage kPlainStore;
 /// What rarely happens never does: a wait looks once.

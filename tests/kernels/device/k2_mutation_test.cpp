@@ -4,8 +4,8 @@
 
 #include "tests/kernels/device/damages.h"
 
-// What the waits, barriers, scopes, tags and roundings of K2 are good for: one goes, and a run on weak memory notices.
-// The check for races, which K1's mutations use too, takes more memory than a group of eight may.
+// What the waits, barriers, scopes, tags and roundings of K2 are good for: one goes, and a run on weak memory, or the
+// check for races on one rank alone, notices.
 namespace {
 
 using namespace monojit::tests::damage;
@@ -29,8 +29,26 @@ constexpr int kPeers = 8;    // stores of a push
 
 }  // namespace
 
-// Not here: the waits of shared_down for its activations and of up for the shared part. Both come long before they are
-// waited for in the emulator's order, which few seeds change; a chip has an order of its own.
+TEST_CASE("Given one rank of K2 alone, when it ran with 1, 3 and 8 rows, then nothing in it raced", "[k2]") {
+  constexpr Surroundings kChecked[] = {{.checks = "races", .alone = 0}};
+  check_k2_mutations(kOneRow, kChecked, {});
+  check_k2_mutations({.tokens = 3, .nblocks = 4, .reset = true}, kChecked, {});
+  check_k2_mutations({.tokens = 8, .nblocks = 8}, kChecked, {});
+}
+
+// What comes long before it is waited for in the emulator's order is held up: a chip has an order of its own.
+TEST_CASE("Given an activation or a shared part that comes late, when its wait looks only once, then a run notices",
+          "[k2]") {
+  const Mutation late_activation = {"the activation late", kLateStore, "mailbox.cpp", 1, kEvery, 8};
+  const Mutation late_part = {"the shared part late", kLateRows, "context.h", 1, kEvery, 1};
+  const Surroundings runs[] = {{.alone = 0, .late = &late_activation}, {.alone = 0, .late = &late_part}};
+  const Mutation mutations[] = {
+      {"shared down doesn't wait for its activations", kNeverRetried, "mailbox.cpp", 1, kEvery, 16},
+      {"up doesn't wait for the shared part", kNeverRetried, "mailbox.cpp", 1, kEvery, 20},
+  };
+  check_k2_mutations(kOneRow, runs, mutations);
+}
+
 TEST_CASE("Given K2 with one row, when a wait looks only once, then a run notices", "[k2]") {
   const Mutation mutations[] = {
       {"slices don't wait for the output projection", kNeverRetried, "mailbox.cpp", 1, kEvery, 0},

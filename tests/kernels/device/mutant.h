@@ -19,10 +19,13 @@ struct Surroundings {
   std::string_view memory = "coherent";  ///< or "weak"
   int seed = 0;
   std::string_view checks = "none";  ///< or "all", or names of checks
+  std::optional<int> alone = {};     ///< the only rank of a group that runs; it finds what the others would have pushed
+  const Mutation* late = nullptr;    ///< made in the kernel besides, mutated or not: what it is about comes late
 };
 
 /// Runs a kernel and tells what went wrong, if anything did.
-using Trial = std::function<std::optional<std::string>(const std::shared_ptr<const runtime::CompiledKernel>& kernel)>;
+using Trial = std::function<std::optional<std::string>(const std::shared_ptr<const runtime::CompiledKernel>& kernel,
+                                                       const Surroundings& run)>;
 
 /// Data for a launch on device(), and what it leaves behind when all is well.
 struct Subject {
