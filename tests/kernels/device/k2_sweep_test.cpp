@@ -68,9 +68,8 @@ struct Covered {
 };
 constexpr Covered kCovered[] = {
     {"scope of rows stored", "context.h", 1,
-     "who stores a task's shared part, workgroup 224 + task mod 32, and who reads it, workgroup task, share an XCD and "
-     "its "
-     "L2, as workgroups are dealt out here (n mod 8); nothing promises that"},
+     "who stores a task's shared part, workgroup 224 + task mod 32, and who reads it, workgroup task, share an XCD "
+     "and its L2, as workgroups are dealt out here (n mod 8); nothing promises that"},
 };
 
 const Covered* covered(const tests::HandOff& hand_off) {

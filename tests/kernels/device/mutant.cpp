@@ -7,33 +7,28 @@
 #include <fmt/format.h>
 #include <llvm/IR/Module.h>
 
+#include "cache/digest.h"
 #include "codegen/build.h"
 #include "ir/target.h"
 #include "kernels/emitters.h"
 #include "runtime/health.h"
 #include "runtime/hip/device_error.h"
 #include "runtime/hip/emulator_extras.h"
+#include "runtime/image.h"
 #include "tests/kernels/device/launch.h"
 
 namespace monojit::tests {
 
 namespace {
 
-runtime::KernelRecord record_of(const codegen::Build& build) {
-  runtime::KernelRecord record;
-  record.symbol = build.symbol;
-  record.kernarg_bytes = build.resources.kernarg_bytes;
-  for (const codegen::ArgumentMetadata& argument : build.arguments) {
-    record.arguments.push_back({argument.name, argument.offset, argument.size});
-  }
-  return record;
-}
-
 std::shared_ptr<const runtime::CompiledKernel> compiled(const kernels::BuildKey& key, codegen::Build build) {
+  const std::string arch = device().arch();
+  runtime::KernelRecord record = runtime::image_record(build.code_object, arch, build.symbol);
+  record.ir_digest = cache::hex({});
   return std::make_shared<const runtime::CompiledKernel>(runtime::CompiledKernel{
       .key = key,
-      .arch = device().arch(),
-      .record = record_of(build),
+      .arch = arch,
+      .record = std::move(record),
       .code_object = std::make_shared<const std::vector<std::byte>>(std::move(build.code_object))});
 }
 
