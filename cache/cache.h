@@ -88,8 +88,8 @@ class Cache {
 
   /// Builds at most once for all threads and processes that ask at the same time. What the builder throws goes to every
   /// thread that waits for it and leaves nothing behind. A builder may ask for other keys; asking for its own is a
-  /// std::logic_error. Strict mode looks as lookup() does, and throws MissError; else `check` is not asked, as who finds
-  /// an entry unusable has it built anew (drop()).
+  /// std::logic_error. Strict mode looks as lookup() does, and throws MissError; else `check` is not asked, as who
+  /// finds an entry unusable has it built anew (drop()).
   Hit get_or_build(const Key& key, const Builder& build, const EntryCheck& check = {});
 
   /// What differs in the entries that any folder or archive has of this text and target, as "generator 12ab…,

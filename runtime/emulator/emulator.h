@@ -12,7 +12,7 @@ extern "C" {
 
 /* Everything executed since the process started or the counters were reset. */
 typedef struct MonojitEmulatorCounters {
-  uint64_t struct_bytes; /* set by the caller to sizeof: later versions append fields; then what was filled in */
+  uint64_t struct_bytes;      /* set by the caller to sizeof: later versions append fields; then what was filled in */
   uint64_t launches;          /* that ended without a failure; what the others executed is counted too */
   uint64_t wave_instructions; /* all classes below together */
   uint64_t vector;            /* VALU */
@@ -78,10 +78,10 @@ void monojitEmulatorSetProfiling(int on);
 /* What profiled launches executed, those that failed too, and forgets it. JSON: {"kernels": [{"kernel", "launches",
  * "instructions": [{"address" (in the code object), "text", "source" ("file:line", may be empty), "class" ("vector",
  * "scalar", "scalar_memory", "vector_memory", "lds", "mfma", "other"), "executions" (wave-instructions, exact; null for
- * a wait or nop that the emulator dropped), "out_of_range" (executions of a buffer access whose lanes all lay behind the
- * buffer's end: nothing was moved), "time_share" (of the kernel, 0..1)}]}]}. Straight runs of instructions are timed on
- * the host; inside of one, time is shared out by what instructions of a class usually cost. Valid until the thread's
- * next call. */
+ * a wait or nop that the emulator dropped), "out_of_range" (executions of a buffer access whose lanes all lay behind
+ * the buffer's end: nothing was moved), "time_share" (of the kernel, 0..1)}]}]}. Straight runs of instructions are
+ * timed on the host; inside of one, time is shared out by what instructions of a class usually cost. Valid until the
+ * thread's next call. */
 const char* monojitEmulatorTakeProfile(void);
 
 /* Launches from now on are traced (1) or not (0), which costs some speed. */

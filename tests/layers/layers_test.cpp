@@ -34,7 +34,10 @@ const std::vector<Layer>& layers() {
   static const std::vector<Layer> kLayers = {
       {"environment", [](std::string_view p) { return within(p, "environment"); }, {}, {}},
       {"ir", [](std::string_view p) { return within(p, "ir"); }, {}, {"llvm"}},
-      {"codegen", [](std::string_view p) { return within(p, "codegen"); }, {"environment", "ir"}, {"llvm", "llvm-c", "amd_comgr"}},
+      {"codegen",
+       [](std::string_view p) { return within(p, "codegen"); },
+       {"environment", "ir"},
+       {"llvm", "llvm-c", "amd_comgr"}},
       {"cache", [](std::string_view p) { return within(p, "cache"); }, {"environment"}, {}},
       {"emitters", [](std::string_view p) { return kernel_part(p, "emit"); }, {"ir", "kernels"}, {}},
       {"references",
@@ -59,8 +62,8 @@ const std::vector<Layer>& layers() {
        {"hip"}},
       {"tools",
        [](std::string_view p) { return within(p, "tools"); },
-       {"ir", "environment", "codegen", "cache", "kernels", "emitters", "references", "runtime", "emulator", "emulator interface",
-        "compiler"},
+       {"ir", "environment", "codegen", "cache", "kernels", "emitters", "references", "runtime", "emulator",
+        "emulator interface", "compiler"},
        {"hip"}},
   };
   return kLayers;
