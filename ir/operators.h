@@ -97,8 +97,8 @@ inline constexpr Shape kShape = {Traits<D>::kKind, Traits<D>::kLanes};
   form friend Mask<D> operator symbol(At<D> a, At<D> b) {                                                   \
     return Mask<D>(Raw{emit::compare(emit::Compare::predicate, a.value.get(), b.value.get(), a.location)}); \
   }
-#define MONOJIT_IR_UNARY(symbol, function) \
-  friend D operator symbol(At<D> a) { return D(Raw{emit::function(a.value.get(), a.location)}); }
+#define MONOJIT_IR_UNARY(form, symbol, function) \
+  form friend D operator symbol(At<D> a) { return D(Raw{emit::function(a.value.get(), a.location)}); }
 
 // Division, remainder, order and >> count as signed: Int32 is signed. Unsigned forms have names (math.h).
 #define MONOJIT_IR_INTEGER(form)     \
@@ -118,8 +118,8 @@ inline constexpr Shape kShape = {Traits<D>::kKind, Traits<D>::kLanes};
   MONOJIT_IR_COMPARE(form, <=, kSle) \
   MONOJIT_IR_COMPARE(form, >, kSgt)  \
   MONOJIT_IR_COMPARE(form, >=, kSge) \
-  MONOJIT_IR_UNARY(-, negate)        \
-  MONOJIT_IR_UNARY(~, invert)
+  MONOJIT_IR_UNARY(form, -, negate)  \
+  MONOJIT_IR_UNARY(form, ~, invert)
 
 // Each operator is one IEEE operation, rounded once; / is correctly rounded. Comparisons are ordered: a NaN operand
 // gives false, except for != which then is true.
@@ -134,7 +134,7 @@ inline constexpr Shape kShape = {Traits<D>::kKind, Traits<D>::kLanes};
   MONOJIT_IR_COMPARE(form, <=, kFLe) \
   MONOJIT_IR_COMPARE(form, >, kFGt)  \
   MONOJIT_IR_COMPARE(form, >=, kFGe) \
-  MONOJIT_IR_UNARY(-, negate)
+  MONOJIT_IR_UNARY(form, -, negate)
 
 // && and || evaluate both sides, as & and | do.
 #define MONOJIT_IR_BOOLEAN(form)    \
@@ -145,7 +145,7 @@ inline constexpr Shape kShape = {Traits<D>::kKind, Traits<D>::kLanes};
   MONOJIT_IR_LOGIC(form, ||, kOr)   \
   MONOJIT_IR_COMPARE(form, ==, kEq) \
   MONOJIT_IR_COMPARE(form, !=, kNe) \
-  MONOJIT_IR_UNARY(!, invert)
+  MONOJIT_IR_UNARY(form, !, invert)
 
 enum class Category { kBoolean, kInteger, kFloat, kStorage };
 constexpr Category category(Kind kind) {

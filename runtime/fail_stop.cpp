@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace monojit::runtime {
 namespace {
 
@@ -67,7 +69,9 @@ bool FailStop::watch(hipStream_t stream) {
 const std::optional<std::string>& FailStop::poll_error() {
   look();
   if (!failed_ || error_) return error_;
-  error_ = explain_rank(rank_.rank(), read_health(rank_), launches_);
+  error_ = explain_rank(rank_.rank(), read_health(rank_), launches_)
+               .value_or(fmt::format("rank {}: a wait gave up, but its health words were zeroed before they were read",
+                                     rank_.rank()));
   if (const std::string flags = explain_alarms(read_alarms(rank_)); !flags.empty()) *error_ += '\n' + flags;
   return error_;
 }

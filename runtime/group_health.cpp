@@ -28,33 +28,12 @@ std::string launch_text(const WaitRecord& record, std::span<const WatchedLaunch>
   return fmt::format("{}{}in the launch with layer {}", what, what.empty() ? "" : ", ", launch->layer);
 }
 
-/// The records of one region, the first of them in full.
-struct Group {
-  WaitRecord first;
-  int count = 0;
-};
-
-std::vector<Group> by_region(std::span<const WaitRecord> records) {
-  std::vector<Group> groups;
-  for (const WaitRecord& record : records) {
-    Group* found = nullptr;
-    for (Group& group : groups) {
-      if (group.first.region == record.region) found = &group;
-    }
-    if (found == nullptr) found = &groups.emplace_back(Group{.first = record});
-    ++found->count;
-  }
-  return groups;
-}
-
-std::string group_text(int rank, const Group& group, std::span<const WatchedLaunch> launches) {
-  const WaitRecord& record = group.first;
-  return fmt::format(
-      "rank {}: workgroup {}{} waited more than {} s for pair {} of {}, {}: expected tag {:#x}, saw {:#x}", rank,
-      record.workgroup,
-      group.count > 1 ? fmt::format(" (and {} other{})", group.count - 1, group.count == 2 ? "" : "s") : "",
-      kernels::kWaitBoundTicks / 100'000'000, record.pair, record.region.empty() ? "an unknown region" : record.region,
-      launch_text(record, launches), record.expected, record.seen);
+std::string region_text(int rank, const kernels::WaitedRegion& waited, std::span<const WatchedLaunch> launches) {
+  const WaitRecord& record = waited.first;
+  return fmt::format("rank {}: {} waited more than {} s for pair {} of {}, {}: expected tag {:#x}, saw {:#x}", rank,
+                     waited.who(), kernels::kWaitBoundTicks / 100'000'000, record.pair,
+                     record.region.empty() ? "an unknown region" : record.region, launch_text(record, launches),
+                     record.expected, record.seen);
 }
 
 }  // namespace
@@ -67,7 +46,9 @@ std::optional<std::string> explain_rank(int rank, std::span<const std::uint32_t>
     return fmt::format("rank {}: a wait gave up, but no workgroup left its record", rank);
   }
   std::vector<std::string> lines;
-  for (const Group& group : by_region(records)) lines.push_back(group_text(rank, group, launches));
+  for (const kernels::WaitedRegion& waited : kernels::by_region(records)) {
+    lines.push_back(region_text(rank, waited, launches));
+  }
   if (!strange.empty()) lines.push_back(fmt::format("rank {}: {}", rank, strange));
   return fmt::format("{}", fmt::join(lines, "\n"));
 }

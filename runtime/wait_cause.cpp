@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "runtime/watched_records.h"
 
@@ -12,58 +15,115 @@ namespace monojit::runtime {
 namespace {
 
 using kernels::WaitRecord;
+using Health = std::span<const std::vector<std::uint32_t>>;
 
-/// A pair that a rank waited for in vain, and whose it was to put.
-struct Missing {
-  WaitRecord record;
-  std::size_t stage = 0;
+constexpr std::size_t kNamed = 4;  // of the sources that come into question
+
+/// Who should have put a pair.
+struct Source {
   std::size_t rank = 0;
   std::optional<int> workgroup;
 
-  auto order() const { return std::tuple(record.expected, stage, rank, workgroup, record.pair); }
+  auto operator<=>(const Source&) const = default;
 };
 
-std::optional<Missing> missing_of(const WaitRecord& record, std::size_t rank, std::span<const WatchedLaunch> launches) {
+/// A pair that a rank waited for in vain.
+struct Missing {
+  WaitRecord record;
+  std::uint32_t launch = 0;  ///< its place in the order of the launches
+  std::size_t stage = 0;
+  Source source;
+  bool silent = false;  ///< whether the source left no record
+
+  auto when() const { return std::pair(launch, stage); }
+};
+
+std::optional<Source> source_of(const WaitRecord& record, std::size_t rank, std::span<const WatchedLaunch> launches) {
   const WatchedLaunch* const launch = launch_of(record, launches);
   if (launch == nullptr) return std::nullopt;
   const auto words = health_words(launch->key);
   if (words->source == nullptr) return std::nullopt;
   const auto source = words->source(launch->key, record.region, record.pair);
   if (!source) return std::nullopt;
-  return Missing{.record = record,
-                 .stage = stage_of(record, launches),
-                 .rank = source->rank ? static_cast<std::size_t>(*source->rank) : rank,
-                 .workgroup = source->workgroup};
+  return Source{.rank = source->rank ? static_cast<std::size_t>(*source->rank) : rank, .workgroup = source->workgroup};
+}
+
+std::vector<std::vector<WaitRecord>> all_records(Health health, std::span<const WatchedLaunch> launches) {
+  std::vector<std::vector<WaitRecord>> records(health.size());
+  for (std::size_t rank = 0; rank < health.size(); ++rank) {
+    if (!health[rank].empty() && health[rank][0] != 0) records[rank] = watched_records(health[rank], launches).records;
+  }
+  return records;
+}
+
+bool is_silent(const Source& source, std::span<const std::vector<WaitRecord>> records) {
+  if (source.rank >= records.size() || !source.workgroup) return true;
+  return std::ranges::find(records[source.rank], *source.workgroup, &WaitRecord::workgroup) ==
+         records[source.rank].end();
+}
+
+std::vector<Missing> all_missing(Health health, std::span<const WatchedLaunch> launches) {
+  const auto records = all_records(health, launches);
+  std::optional<std::uint32_t> any_tag;
+  std::vector<Missing> missing;
+  for (std::size_t rank = 0; rank < records.size(); ++rank) {
+    for (const WaitRecord& record : records[rank]) {
+      const auto source = source_of(record, rank, launches);
+      // A pair that came with the very look that was the last tells nothing.
+      if (!source || record.seen == record.expected) continue;
+      if (!any_tag) any_tag = record.expected;
+      missing.push_back({.record = record,
+                         .launch = launch_order(record, *any_tag, launches),
+                         .stage = stage_of(record, launches),
+                         .source = *source,
+                         .silent = is_silent(*source, records)});
+    }
+  }
+  return missing;
 }
 
 /// What the words of the one who should have put it say of itself.
-std::string own_account(const Missing& missing, std::span<const std::vector<std::uint32_t>> health,
-                        std::span<const WatchedLaunch> launches) {
-  if (missing.rank >= health.size() || health[missing.rank].empty()) return ", and its words can't be read";
-  if (health[missing.rank][0] == 0) return fmt::format(", and rank {} left no record at all", missing.rank);
-  const auto records = watched_records(health[missing.rank], launches).records;
-  const bool told = std::ranges::find(records, missing.workgroup, &WaitRecord::workgroup) != records.end();
-  return told || !missing.workgroup ? "" : ", and left no record itself";
+std::string own_account(const Source& source, Health health) {
+  if (source.rank >= health.size() || health[source.rank].empty()) return ", and its words can't be read";
+  if (health[source.rank][0] == 0) return fmt::format(", and rank {} left no record at all", source.rank);
+  return source.workgroup ? ", and left no record itself" : "";
+}
+
+std::string source_text(const Source& source) {
+  if (!source.workgroup) return fmt::format("a workgroup of rank {}", source.rank);
+  return fmt::format("workgroup {} of rank {}", *source.workgroup, source.rank);
+}
+
+/// "workgroup 17 of rank 3 (or workgroup 18 of rank 3, or 5 others)": all that the earliest missing pairs were to come
+/// from.
+std::string sources_text(std::vector<Source> sources) {
+  const Source first = sources.front();
+  std::ranges::sort(sources);
+  sources.erase(std::ranges::unique(sources).begin(), sources.end());
+  std::erase(sources, first);
+  std::vector<std::string> others;
+  for (const Source& source : std::span(sources).first(std::min(sources.size(), kNamed))) {
+    others.push_back(source_text(source));
+  }
+  if (sources.size() > kNamed) others.push_back(fmt::format("{} more", sources.size() - kNamed));
+  if (others.empty()) return source_text(first);
+  return fmt::format("{} (nor did {})", source_text(first), fmt::join(others, ", "));
 }
 
 }  // namespace
 
-std::optional<std::string> explain_cause(std::span<const std::vector<std::uint32_t>> health,
-                                         std::span<const WatchedLaunch> launches) {
-  std::optional<Missing> earliest;
-  for (std::size_t rank = 0; rank < health.size(); ++rank) {
-    if (health[rank].empty() || health[rank][0] == 0) continue;
-    for (const WaitRecord& record : watched_records(health[rank], launches).records) {
-      const auto missing = missing_of(record, rank, launches);
-      if (missing && (!earliest || missing->order() < earliest->order())) earliest = missing;
-    }
-  }
-  if (!earliest) return std::nullopt;
-  const std::string who = earliest->workgroup
-                              ? fmt::format("workgroup {} of rank {}", *earliest->workgroup, earliest->rank)
-                              : fmt::format("a workgroup of rank {}", earliest->rank);
-  return fmt::format("nearest to the cause: {} did not put pair {} of {}, the earliest that any rank missed{}", who,
-                     earliest->record.pair, earliest->record.region, own_account(*earliest, health, launches));
+std::optional<std::string> explain_cause(Health health, std::span<const WatchedLaunch> launches) {
+  std::vector<Missing> missing = all_missing(health, launches);
+  if (missing.empty()) return std::nullopt;
+  const bool told = std::ranges::any_of(missing, &Missing::silent);
+  if (told) std::erase_if(missing, [](const Missing& one) { return !one.silent; });
+  const Missing earliest = *std::ranges::min_element(missing, {}, &Missing::when);
+  std::erase_if(missing, [&](const Missing& one) { return one.when() != earliest.when(); });
+  std::vector<Source> sources;
+  for (const Missing& one : missing) sources.push_back(one.source);
+  return fmt::format("nearest to the cause: {} did not put pair {} of {}{}", sources_text(std::move(sources)),
+                     earliest.record.pair, earliest.record.region,
+                     told ? own_account(earliest.source, health) : ", but waited itself, like all that are waited for");
 }
 
 }  // namespace monojit::runtime

@@ -10,9 +10,9 @@
 
 namespace monojit::runtime {
 
-/// Who should have put the earliest thing, in the order of the data, that any rank's records miss: where the chain of
-/// who waited for whom ends, as whoever puts something waits for earlier things alone. Nothing when no record tells.
-/// `health`: all ranks' words, nothing for one that can't be read.
+/// Where the chain of who waited for whom ends: who should have put what the records miss and left no record itself,
+/// and so did not wait; of several, that which is earliest in the order of the data, as who goes on with stale data
+/// leaves none either. Nothing when no record tells. `health`: all ranks' words, nothing for one that can't be read.
 std::optional<std::string> explain_cause(std::span<const std::vector<std::uint32_t>> health,
                                          std::span<const WatchedLaunch> launches);
 

@@ -33,8 +33,10 @@ std::optional<HealthWords> health_words(const kernels::BuildKey& key) {
 kernels::WaitRecords watched_records(std::span<const std::uint32_t> health, std::span<const WatchedLaunch> launches) {
   const int workgroups = static_cast<int>(health.size() / kernels::kHealthRecordWords) - 1;
   kernels::WaitRecords found = kernels::wait_records(health, workgroups, all_regions(launches));
+  if (found.records.empty()) return found;
+  const std::uint32_t near = found.records.front().expected;
   std::ranges::stable_sort(found.records, {}, [&](const WaitRecord& record) {
-    return std::pair(record.expected, stage_of(record, launches));
+    return std::pair(launch_order(record, near, launches), stage_of(record, launches));
   });
   return found;
 }
@@ -47,6 +49,13 @@ const WatchedLaunch* launch_of(const WaitRecord& record, std::span<const Watched
     }
   }
   return nullptr;
+}
+
+std::uint32_t launch_order(const WaitRecord& record, std::uint32_t near, std::span<const WatchedLaunch> launches) {
+  const WatchedLaunch* const launch = launch_of(record, launches);
+  const int bits = launch == nullptr ? 32 : health_words(launch->key)->tag_bits;
+  const std::uint32_t half = std::uint32_t{1} << (bits - 1);
+  return (record.expected - near + half) & (half | (half - 1));
 }
 
 std::size_t stage_of(const WaitRecord& record, std::span<const WatchedLaunch> launches) {

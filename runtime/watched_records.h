@@ -20,6 +20,11 @@ kernels::WaitRecords watched_records(std::span<const std::uint32_t> health, std:
 /// The launch whose tag a record expected; null: it is none of them.
 const WatchedLaunch* launch_of(const kernels::WaitRecord& record, std::span<const WatchedLaunch> launches);
 
+/// Where the launch that a record waited in stands among others: orders tags as launches follow each other, also where
+/// they begin anew. `near`: the tag of any of these.
+std::uint32_t launch_order(const kernels::WaitRecord& record, std::uint32_t near,
+                           std::span<const WatchedLaunch> launches);
+
 /// Where a record's region stands in the order of the data; behind all others where nobody knows it.
 std::size_t stage_of(const kernels::WaitRecord& record, std::span<const WatchedLaunch> launches);
 

@@ -48,6 +48,7 @@ struct HealthWords {
   std::optional<WaitSource> (*source)(const BuildKey&, std::string_view region, std::uint32_t pair) = nullptr;
   /// Argument `layer` of the launch that a tag marks; null: tags don't tell it.
   std::int32_t (*layer_of_tag)(std::uint32_t tag) = nullptr;
+  int tag_bits = 32;  ///< after 2^tag_bits tags begin anew
 };
 
 /// Where a kernel leaves its time stamps, and what they mean.

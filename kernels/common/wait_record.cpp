@@ -17,6 +17,23 @@ bool is_record(std::span<const std::uint32_t> words, int workgroup) {
 
 }  // namespace
 
+std::string WaitedRegion::who() const {
+  const int others = count - 1;
+  if (others == 0) return fmt::format("workgroup {}", first.workgroup);
+  return fmt::format("workgroup {} (and {} other{})", first.workgroup, others, others == 1 ? "" : "s");
+}
+
+std::vector<WaitedRegion> by_region(std::span<const WaitRecord> records) {
+  std::vector<WaitedRegion> regions;
+  for (const WaitRecord& record : records) {
+    auto found = std::ranges::find_if(
+        regions, [&](const WaitedRegion& region) { return region.first.region_id == record.region_id; });
+    if (found == regions.end()) found = regions.insert(regions.end(), {.first = record});
+    ++found->count;
+  }
+  return regions;
+}
+
 WaitRecords wait_records(std::span<const std::uint32_t> health, int workgroups,
                          std::span<const std::string_view> regions) {
   WaitRecords result;

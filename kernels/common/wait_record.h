@@ -24,6 +24,18 @@ struct WaitRecords {
   std::string strange;              ///< of further ones, such as no kernel leaves, in words; empty: there are none
 };
 
+/// The workgroups that waited for one region.
+struct WaitedRegion {
+  WaitRecord first;
+  int count = 0;
+
+  /// "workgroup 4 (and 2 others)".
+  std::string who() const;
+};
+
+/// In the order in which the regions come in `records`.
+std::vector<WaitedRegion> by_region(std::span<const WaitRecord> records);
+
 /// `regions`: names of the kernel's regions.
 WaitRecords wait_records(std::span<const std::uint32_t> health, int workgroups,
                          std::span<const std::string_view> regions);

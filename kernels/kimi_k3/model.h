@@ -43,6 +43,7 @@ constexpr bool resets_prefix(int layer) { return layer % kBlockLayers == 0; }
 
 /// The tag of a launch's pairs, new in every launch of 2^22 steps; never 0. `slot` tells the launches of a step apart.
 constexpr std::int32_t launch_tag(std::int32_t epoch, std::int32_t slot) { return (epoch & 0x3FFFFF) * 256 + slot + 1; }
+inline constexpr int kTagBits = 30;
 /// The slot that launch_tag() put into a tag.
 constexpr std::int32_t slot_of_tag(std::uint32_t tag) { return static_cast<std::int32_t>((tag - 1) & 0xFF); }
 /// Which half of the peer buffer a step uses.

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -58,6 +59,16 @@ def test_a_workgroup_that_hangs_ends_all_ranks_and_each_tells_whom_it_missed(mon
     assert "stalled by MONOJIT_EMULATOR_STALL: workgroup 17" in failure["error"]
 
 
+@pytest.mark.parametrize("rank, workgroup", [(0, 5), (2, 90), (4, 200), (6, 240), (7, 152)])
+def test_the_workgroup_that_hangs_is_named_first_whatever_its_part(monojit, rank, workgroup):
+    outcome = monojit("run", KEY, "--json", "--no-verify", MONOJIT_EMULATOR_STALL=f"{rank}:{workgroup}")
+    assert outcome.code == 1
+    cause = outcome.json()["failure"]["health"][0]
+    assert cause.startswith(f"nearest to the cause: workgroup {workgroup} of rank {rank} did not put pair "), cause
+    assert cause.endswith(", and left no record itself"), cause
+    assert cause in outcome.err
+
+
 def test_workgroups_that_hang_end_every_process_and_each_tells_whom_it_missed(monojit):
     outcome = monojit("run", KEY, "--processes", "--json", MONOJIT_EMULATOR_STALL="17")
     assert outcome.code == 1
@@ -87,6 +98,7 @@ def test_workgroups_of_two_ranks_that_hang_are_told_as_one(monojit):
     failure = outcome.json()["failure"]
     assert failure["place"].startswith("step ")
     assert len({line.split(":")[0] for line in failure["health"] if line.startswith("rank ")}) == 8, failure
+    assert re.match("nearest to the cause: workgroup (17 of rank 3|200 of rank 4) did not put", failure["health"][0]), failure
     assert "stalled by MONOJIT_EMULATOR_STALL" in failure["error"]
 
 

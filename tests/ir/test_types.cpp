@@ -71,6 +71,12 @@ static_assert(CanAddTo<Uniform<Int32>&, Uniform<Int32>> && CanAddTo<Uniform<Int3
 static_assert(!CanAddTo<Uniform<Int32>&, Int32>);
 static_assert(std::same_as<decltype(std::declval<Uniform<Int32>>() < 3), Uniform<Bool>>);
 static_assert(std::same_as<decltype(std::declval<Uniform<Int32>>() < std::declval<Int32>()), Bool>);
+static_assert(std::same_as<decltype(!std::declval<Uniform<Bool>>()), Uniform<Bool>> &&
+              std::same_as<decltype(!std::declval<Bool>()), Bool>);
+static_assert(std::same_as<decltype(-std::declval<Uniform<Float32>>()), Uniform<Float32>> &&
+              std::same_as<decltype(-std::declval<Uniform<Int32>>()), Uniform<Int32>> &&
+              std::same_as<decltype(~std::declval<Uniform<Int32>>()), Uniform<Int32>> &&
+              std::same_as<decltype(-std::declval<Var<Int32>>()), Int32>);
 static_assert(std::same_as<decltype(std::declval<F4>() < std::declval<F4>()), Vec<Bool, 4>>);
 static_assert(std::same_as<decltype(select(std::declval<Bool>(), std::declval<Uniform<Int32>>(), 0)), Int32>);
 static_assert(

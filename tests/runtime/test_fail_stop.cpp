@@ -59,6 +59,17 @@ TEST_CASE("A failure stays, whatever becomes of the words, and names the ranks t
   CHECK(one.watch.poll_error());
 }
 
+TEST_CASE("A failure whose words were zeroed before anyone read them is told as that") {
+  OneRank one;
+  one.fail();
+  CHECK_FALSE(one.watch.watch(nullptr));
+  CHECK(one.watch.watch(nullptr));
+  std::memset(one.group.ranks()[0].health(), 0, sizeof(std::uint32_t));
+  REQUIRE(one.watch.poll_error());
+  CHECK_THAT(*one.watch.poll_error(),
+             ContainsSubstring("rank 0: a wait gave up, but its health words were zeroed before they were read"));
+}
+
 TEST_CASE("A watch that can't ask or hear says so") {
   OneRank one;
   one.fake.hip.failing = "hipMemcpyAsync";

@@ -105,28 +105,57 @@ std::string cause(const std::vector<Words>& health) {
   return text->substr(0, text->find('\n'));
 }
 
-TEST_CASE("Of all ranks' records the one that misses the earliest thing names the cause, however many wait behind it") {
+TEST_CASE("Of those that did not put what is missing, the one that did not wait itself is the cause") {
   std::vector<Words> health(8, healthy());
-  for (std::size_t rank = 0; rank < health.size(); ++rank) give_up(health[rank], 0, "rlog", 3 * 112 + 48);
-  give_up(health[3], 188, "xrdy", 1);
-  give_up(health[3], 1, "part", 17 * 6);
+  for (std::size_t rank = 0; rank < health.size(); ++rank) {
+    give_up(health[rank], 5, "part", 17 * 6);  // the earliest, but who should have put it waits itself
+    give_up(health[rank], 17, "ar", 4 * 3584 + 144 * 8);
+    give_up(health[rank], 57, "xrdy", 9);  // as those that go on with stale data leave none
+    give_up(health[rank], 9, "part", 0);
+    give_up(health[rank], 0, "ar", 3 * 3584);
+    give_up(health[rank], 56, "final", 0);
+  }
   CHECK(cause(health) ==
-        "nearest to the cause: workgroup 17 of rank 3 did not put pair 102 of part, the earliest that any rank missed, "
-        "and left no record itself");
-  give_up(health[3], 17, "final", 0);  // it waited, but not for what the others missed
+        "nearest to the cause: workgroup 200 of rank 4 did not put pair 15488 of ar, and left no record itself");
+}
+
+TEST_CASE("Where several did not put what is missing first, all are named") {
+  std::vector<Words> health(8, healthy());
+  for (std::size_t rank = 0; rank < health.size(); ++rank) give_up(health[rank], 5, "part", 17 * 6);
+  CHECK(
+      cause(health) ==
+      "nearest to the cause: workgroup 17 of rank 0 (nor did workgroup 17 of rank 1, workgroup 17 of rank 2, workgroup "
+      "17 of rank 3, workgroup 17 of rank 4, 3 more) did not put pair 102 of part, and left no record itself");
+}
+
+TEST_CASE("Records in which all wait for each other name the earliest, and say so") {
+  std::vector<Words> health(2, healthy());
+  give_up(health[0], 17, "xrdy", 5);
+  give_up(health[0], 5, "part", 17 * 6);
+  CHECK(
+      cause(health) ==
+      "nearest to the cause: workgroup 17 of rank 0 did not put pair 102 of part, but waited itself, like all that are "
+      "waited for");
+}
+
+TEST_CASE("A pair that came with a wait's last look is not missing") {
+  std::vector<Words> health(2, healthy());
+  give_up(health[0], 5, "part", 17 * 6);
+  health[0][6 * kernels::kHealthRecordWords + 4] = kTag;
+  give_up(health[0], 9, "xrdy", 3);
   CHECK(cause(health) ==
-        "nearest to the cause: workgroup 17 of rank 3 did not put pair 102 of part, the earliest that any rank missed");
+        "nearest to the cause: workgroup 3 of rank 0 did not put pair 3 of xrdy, and left no record itself");
 }
 
 TEST_CASE("A rank without any record is named where the others waited for it") {
   std::vector<Words> health(8, healthy());
   for (const std::size_t rank : {0U, 1U, 2U, 4U, 5U, 6U, 7U}) give_up(health[rank], 9, "ar", 3 * 3584 + 8);
   CHECK(cause(health) ==
-        "nearest to the cause: workgroup 57 of rank 3 did not put pair 10760 of ar, the earliest that any rank missed, "
+        "nearest to the cause: workgroup 57 of rank 3 did not put pair 10760 of ar, "
         "and rank 3 left no record at all");
   health[3].clear();
   CHECK(cause(health) ==
-        "nearest to the cause: workgroup 57 of rank 3 did not put pair 10760 of ar, the earliest that any rank missed, "
+        "nearest to the cause: workgroup 57 of rank 3 did not put pair 10760 of ar, "
         "and its words can't be read");
 }
 
@@ -135,8 +164,13 @@ TEST_CASE("An earlier launch's record comes before a later one's, and what nobod
   give_up(health[0], 5, "ar", 3584);
   give_up(health[1], 0, "inter", 0);
   health[1][kernels::kHealthRecordWords + 3] = kTag - 1;
+  CHECK(cause(health) == "nearest to the cause: a workgroup of rank 1 did not put pair 0 of inter");
+  give_up(health[0], 5, "ar", 3584);
+  health[0][6 * kernels::kHealthRecordWords + 3] =
+      (0x3FFFFFU << 8) + kLayer + 1;  // the last epoch's before tags begin anew
+  health[1][kernels::kHealthRecordWords + 3] = kLayer + 1;
   CHECK(cause(health) ==
-        "nearest to the cause: a workgroup of rank 1 did not put pair 0 of inter, the earliest that any rank missed");
+        "nearest to the cause: workgroup 56 of rank 1 did not put pair 3584 of ar, and left no record itself");
   health[0] = health[1] = healthy();
   give_up(health[0], 1, "nowhere", 9);
   CHECK(cause(health).starts_with("rank 0: workgroup 1 waited more than 10 s for pair 9 of an unknown region"));

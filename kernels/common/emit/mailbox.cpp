@@ -55,11 +55,11 @@ class Pairs {
     for (std::size_t pair = 1; pair < tags_.size(); ++pair) wrong = wrong | (tags_[pair] ^ tag);
     return wrong != 0;
   }
-  // The first in the list that lacks the tag; the first of all where none does.
+  // The first in the list that lacks the tag; there is one.
   SeenPair first_missing(const Uniform<Int32>& tag) const {
-    Int32 index = indices_[0];
-    Int32 seen = tags_[0];
-    for (std::size_t pair = tags_.size(); pair-- > 0;) {
+    Int32 index = indices_.back();
+    Int32 seen = tags_.back();
+    for (std::size_t pair = tags_.size() - 1; pair-- > 0;) {
       const Int32 tag_of_pair = tags_[pair];
       const Bool lacks = tag_of_pair != tag;
       index = select(lacks, indices_[pair], index);

@@ -28,19 +28,19 @@ void WaitBound::retry(const std::function<Look()>& look, const Awaited& what) co
   DoWhile([&] {
     s_sleep(kSleep);
     const Look seen = look();
-    const Uniform<Bool> healthy = uniform(load<Int32>(health_, kFailedWord, kSeenByHost)) == 0;
+    const Uniform<Bool> missing = any(seen.missing);
+    const Uniform<Bool> failed = uniform(load<Int32>(health_, kFailedWord, kSeenByHost)) != 0;
     const Uniform<Int64> now = s_memrealtime();
-    const Uniform<Bool> late = now - start > kWaitBoundTicks;
-    IfRarely(late & healthy, [&] { record(seen, what, now); });
-    return any(seen.missing) & healthy & (now - start <= kWaitBoundTicks);
+    const Uniform<Int64> waited = now - start;
+    const Uniform<Bool> over = failed | (waited > kWaitBoundTicks);
+    IfRarely(missing & over & (waited > kWaitToldTicks), [&] { record(seen, what, now); });
+    return missing & !over;
   });
 }
 
-// One lane writes: one that misses something if there is one, else (the bound passed in the very look that found all)
-// any. The record is there before word 0 says so.
+// One lane writes, of those that miss something. The record is there before word 0 says so.
 void WaitBound::record(const Look& last, const Awaited& what, const Uniform<Int64>& now) const {
-  If(last.missing | all(!last.missing),
-     [&] { If(lane_id() == readfirstlane(lane_id()), [&] { write(last, what, now); }); });
+  If(last.missing, [&] { If(lane_id() == readfirstlane(lane_id()), [&] { write(last, what, now); }); });
 }
 
 void WaitBound::write(const Look& last, const Awaited& what, const Uniform<Int64>& now) const {

@@ -21,7 +21,7 @@ struct SeenPair {
 };
 
 /// The retries of a wait. Bounded ones give up when 10 s have passed or when another wait of the device has given up;
-/// the first one of a workgroup leaves a health record, and the kernel goes on with stale data.
+/// of those that lasted, the first one of a workgroup leaves a health record, and the kernel goes on with stale data.
 class WaitBound {
  public:
   /// Without a bound.
@@ -36,7 +36,7 @@ class WaitBound {
   /// What one lane saw when it looked again.
   struct Look {
     ir::Bool missing;
-    std::function<SeenPair()> first_missing;  ///< emits code that finds it; the first of all where none is missing
+    std::function<SeenPair()> first_missing;  ///< emits code that finds it
   };
   /// Looks again, all active lanes together, until none misses anything or the bound is over.
   void retry(const std::function<Look()>& look, const Awaited& what) const;
