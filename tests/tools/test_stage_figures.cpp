@@ -90,6 +90,27 @@ TEST_CASE("helpers' code counts for the stage around it, behind a barrier for th
   CHECK(sum_of(stages).instructions == 7);
 }
 
+TEST_CASE("helpers' code to which several stages lead counts for the next one, with its wait's loop") {
+  constexpr std::string_view kThree[] = {"load", "sum", "pack"};
+  const auto lines = Code()
+                         .add("s_cbranch_vccnz 1", "kernels/k/load.cpp:1", "scalar", 1)  // past sum
+                         .add("v_mov_b32 v0, 0", "kernels/k/sum.cpp:1", "vector", 1)
+                         .add("v_mov_b32 v1, 0", "kernels/k/mailbox.cpp:1", "vector", 10)
+                         .add("s_cbranch_vccnz 2", "kernels/k/mailbox.cpp:1", "scalar", 10)  // to the s_sleep
+                         .add("v_mov_b32 v2, 0", "kernels/k/pack.cpp:1", "vector", 10)
+                         .add("s_endpgm", "kernels/k/pack.cpp:2", "other", 1)
+                         .add("s_sleep 1", "kernels/common/wait.cpp:1", "other", 100)
+                         .add("s_cbranch_vccz 65534", "kernels/common/wait.cpp:2", "scalar", 100)
+                         .add("s_branch 65531", "kernels/common/wait.cpp:2", "scalar", 1)  // back to pack
+                         .lines();
+  const auto stages = stage_figures(lines, kThree);
+  CHECK(stages[0].executed == 1);
+  CHECK(stages[0].retries == 0);
+  CHECK(stages[1].executed == 1);
+  CHECK(stages[2].vector == 20);
+  CHECK(stages[2].retries == 200);
+}
+
 TEST_CASE("a wait's loop counts apart, for the stage that branches to it") {
   const auto lines =
       Code()

@@ -19,16 +19,22 @@ class StageOfLines {
       const auto found = std::ranges::find(stages, code[i].source);
       if (found != stages.end()) own_[i] = static_cast<std::size_t>(found - stages.begin());
     }
-    for (std::size_t i = 0; i < code.size(); ++i) {
-      if (own_[i] != kUnknown) follow(i, own_[i]);
-    }
+    follow_all();
     prefer_what_comes_next();
+    follow_all();
     for (std::size_t& stage : stage_) stage = stage == kUnknown ? stages.size() : stage;
   }
 
   std::size_t at(std::size_t line) const { return stage_[line]; }
 
  private:
+  void follow_all() {
+    std::ranges::fill(stage_, kUnknown);
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (own_[i] != kUnknown) follow(i, own_[i]);
+    }
+  }
+
   /// Gives `line` and what it leads to, as far as that is nobody's, to a stage.
   void follow(std::size_t line, std::size_t stage) {
     stage_[line] = stage;
@@ -50,14 +56,38 @@ class StageOfLines {
     return code_[line].mnemonic == "s_barrier" || code_[line].source == kProgram;
   }
 
+  /// Whether what `line` leads to next lies behind it and not behind `last`.
+  bool stays_in(std::size_t line, std::size_t last) const {
+    return falls_through(code_[line]) ||
+           (code_[line].target && *code_[line].target > line && *code_[line].target <= last);
+  }
+
+  /// Lines where a stage may begin: behind the end of another, or where several lead to.
+  std::vector<bool> beginnings() const {
+    std::vector<std::size_t> from(code_.size(), kUnknown);
+    std::vector<bool> begins(code_.size());
+    const auto lead = [&](std::size_t line, std::size_t to) {
+      if (to >= code_.size()) return;
+      const std::size_t stage = stage_[line];
+      if (ends_stage(line) || (from[to] != kUnknown && from[to] != stage)) begins[to] = true;
+      from[to] = stage;
+    };
+    for (std::size_t i = 0; i < code_.size(); ++i) {
+      if (falls_through(code_[i])) lead(i, i + 1);
+      if (code_[i].target) lead(i, *code_[i].target);
+    }
+    return begins;
+  }
+
   /// Nobody's lines in front of a stage's line, as far back as to where the stage before may have ended.
   void prefer_what_comes_next() {
-    for (std::size_t i = 1; i < code_.size(); ++i) {
+    const std::vector<bool> begins = beginnings();
+    for (std::size_t i = code_.size(); i-- > 1;) {
       if (own_[i] == kUnknown || own_[i - 1] != kUnknown) continue;
       std::size_t first = i;
-      while (first > 0 && own_[first - 1] == kUnknown && !ends_stage(first - 1)) --first;
-      if (first == 0 || !ends_stage(first - 1)) continue;
-      for (std::size_t line = first; line < i; ++line) stage_[line] = own_[i];
+      while (first > 0 && own_[first - 1] == kUnknown && !begins[first] && stays_in(first - 1, i)) --first;
+      if (!begins[first]) continue;
+      for (std::size_t line = first; line < i; ++line) own_[line] = own_[i];
     }
   }
 

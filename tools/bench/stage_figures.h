@@ -32,7 +32,7 @@ struct StageFigures {
 
 /// Sums of a kernel's code by stage, in the order of `stages`, the emitter's files that are stages, without ending;
 /// then one for code in front of all of them. Code of other files counts for the stage that led to it, but behind a
-/// barrier or the main function's own code (program.cpp) for the one that comes next.
+/// barrier or the main function's own code (program.cpp), and where several stages lead, for the one that comes next.
 std::vector<StageFigures> stage_figures(std::span<const CodeLine> code, std::span<const std::string_view> stages);
 
 /// All stages together.
