@@ -13,7 +13,7 @@
 namespace monojit::runtime {
 namespace {
 
-constexpr std::uint32_t kMessageVersion = 1;
+constexpr std::uint32_t kMessageVersion = 2;
 
 /// What a rank tells the others before they open its buffer; the reason behind it when it has none.
 struct Offer {
@@ -30,6 +30,13 @@ Message message_of(const Offer& offer, const std::string& reason) {
   Message message(sizeof offer + reason.size());
   std::memcpy(message.data(), &offer, sizeof offer);
   std::memcpy(message.data() + sizeof offer, reason.data(), reason.size());
+  return message;
+}
+
+/// Whether this rank has opened all buffers: never empty, as a message that never came is.
+Message verdict_of(const std::string& reason) {
+  Message message(sizeof(std::byte) + reason.size());
+  std::memcpy(message.data() + sizeof(std::byte), reason.data(), reason.size());
   return message;
 }
 
@@ -52,11 +59,21 @@ void refuse(const kernels::RankReasons& reasons) {
   if (!reasons.empty()) throw PeerGroupError(reasons.texts());
 }
 
-std::vector<Message> gathered(const Gather& gather, const Message& own, int ranks) {
-  std::vector<Message> all = gather(own);
+/// All ranks' messages; throws when one was not heard of, or there are too few or too many.
+std::vector<Message> gathered(const Gather& gather, const Message& own, int ranks, std::chrono::milliseconds bound) {
+  std::vector<Message> all = gather(own, bound);
   if (all.size() != static_cast<std::size_t>(ranks)) {
     throw PeerGroupError({fmt::format("the exchange gave {} messages for {} ranks", all.size(), ranks)});
   }
+  kernels::RankReasons reasons;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (!all[rank].empty()) continue;
+    reasons.add(static_cast<int>(rank),
+                fmt::format("was not heard of (the bound is {} s): its process has ended, is stopped or hangs; see "
+                            "what it said last, end it, and start all ranks anew",
+                            std::chrono::duration<double>(bound).count()));
+  }
+  refuse(reasons);
   return all;
 }
 
@@ -111,7 +128,7 @@ PeerGroup PeerGroup::in_process(std::span<const Device> devices, const kernels::
 }
 
 PeerGroup PeerGroup::across_processes(const Device& device, int rank, const kernels::PeerState& state,
-                                      const Gather& gather) {
+                                      const Gather& gather, std::chrono::milliseconds bound) {
   PeerGroup group(state);
   Offer offer{.rank = rank, .state = state};
   std::string reason = reason_of([&] {
@@ -119,7 +136,7 @@ PeerGroup PeerGroup::across_processes(const Device& device, int rank, const kern
     offer.handle = group.ranks_.front().handle();
   });
   std::vector<Offer> offers;
-  refuse(objections(gathered(gather, message_of(offer, reason), state.ranks), offers));
+  refuse(objections(gathered(gather, message_of(offer, reason), state.ranks, bound), offers));
 
   reason = reason_of([&] {
     for (int peer = 0; peer < state.ranks; ++peer) {
@@ -129,10 +146,10 @@ PeerGroup PeerGroup::across_processes(const Device& device, int rank, const kern
   });
   // A rank that could not open another's buffer must not leave the others waiting in their first launch.
   kernels::RankReasons reasons;
-  const std::vector<Message> verdicts = gathered(
-      gather, Message(std::as_bytes(std::span(reason)).begin(), std::as_bytes(std::span(reason)).end()), state.ranks);
+  const std::vector<Message> verdicts = gathered(gather, verdict_of(reason), state.ranks, bound);
   for (std::size_t peer = 0; peer < verdicts.size(); ++peer) {
-    if (!verdicts[peer].empty()) reasons.add(static_cast<int>(peer), reason_in(verdicts[peer], 0));
+    std::string theirs = reason_in(verdicts[peer], sizeof(std::byte));
+    if (!theirs.empty()) reasons.add(static_cast<int>(peer), std::move(theirs));
   }
   refuse(reasons);
   return group;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "kernels/common/error.h"
 #include "kernels/common/rank_reasons.h"
 #include "kernels/common/reference/tensors.h"
 #include "kernels/kimi_k3/k2/reference/compare.h"
@@ -21,6 +23,7 @@
 #include "tools/rank_processes.h"
 #include "tools/session.h"
 #include "tools/shared_memory.h"
+#include "tools/stalled_ranks.h"
 
 namespace monojit::tools {
 namespace {
@@ -98,20 +101,38 @@ class SharedGroup {
   RankReport* reports_ = nullptr;
 };
 
-/// All ranks are where this one is; throws when one has ended.
-void meet(const runtime::Gather& gather, std::string_view word) {
-  const auto messages = gather(std::as_bytes(std::span(word)));
-  for (std::size_t rank = 0; rank < messages.size(); ++rank) {
-    if (messages[rank].empty()) throw std::runtime_error(fmt::format("rank {} has ended", rank));
+/// What the ranks' processes say to each other, within a bound.
+class Exchange {
+ public:
+  Exchange(const runtime::Gather& gather, std::chrono::milliseconds bound) : gather_(gather), bound_(bound) {}
+
+  const runtime::Gather& gather() const { return gather_; }
+  std::chrono::milliseconds bound() const { return bound_; }
+  /// All ranks' texts; that of one that has ended is empty.
+  std::vector<RankProcesses::Message> texts(std::string_view own) const {
+    return gather_(std::as_bytes(std::span(own)), bound_);
   }
-}
+  /// All ranks are where this one is; throws when one has ended.
+  void meet(std::string_view word) const {
+    kernels::RankReasons ended;
+    const auto messages = texts(word);
+    for (std::size_t rank = 0; rank < messages.size(); ++rank) {
+      if (messages[rank].empty()) ended.add(static_cast<int>(rank), "its process has ended");
+    }
+    if (!ended.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(ended.texts(), "\n")));
+  }
+
+ private:
+  const runtime::Gather& gather_;
+  std::chrono::milliseconds bound_;
+};
 
 /// Prepares the kernel, and throws on every rank when one could not, or has another than the others.
 std::shared_ptr<const runtime::LoadedKernel> prepare(runtime::Jit& jit, const kernels::BuildKey& key,
-                                                     const runtime::Device& device, const runtime::Gather& gather) {
+                                                     const runtime::Device& device, const Exchange& exchange) {
   const std::string own = to_json_text(jit.try_warm(std::span(&key, 1), device));
   std::vector<runtime::Verdict> verdicts;
-  for (const RankProcesses::Message& message : gather(std::as_bytes(std::span(own)))) {
+  for (const RankProcesses::Message& message : exchange.texts(own)) {
     const std::string_view text(reinterpret_cast<const char*>(message.data()), message.size());
     runtime::Verdict& verdict = verdicts.emplace_back();
     if (message.empty()) {
@@ -140,26 +161,27 @@ void launch(const KimiRank& rank, const runtime::LoadedKernel& kernel, const Ran
 }
 
 void run_rank(int number, runtime::Jit& jit, const kernels::BuildKey& key, const SharedGroup& shared,
-              const runtime::Gather& gather) {
+              const Exchange& exchange) {
   RankReport& report = shared.report(number);
+  stall_own_workgroups(number);
   const runtime::Device device = open_device("emulator", kArch);
   keep(report.device, device.text());
   keep(report.device_name, runtime::emulator_description(device.hip()));
   keep(report.matrix_model, runtime::emulator_matrix_model(device.hip()));
-  const auto group = runtime::PeerGroup::across_processes(device, number, key.family().peer_state(key), gather);
+  const auto group = runtime::PeerGroup::across_processes(device, number, key.family().peer_state(key),
+                                                          exchange.gather(), exchange.bound());
   const KimiRank rank(group.ranks().front(), k2_key(key));
   const Stopwatch watch;
-  const auto kernel = prepare(jit, key, device, gather);
+  const auto kernel = prepare(jit, key, device, exchange);
   report.load_ms = watch.ms();
-  meet(gather, kReady);  // behind this the tensors are there
+  exchange.meet(kReady);  // behind this the tensors are there
   shared.upload(number, rank);
-  meet(gather, "uploaded");  // nobody pushes to a buffer that is still to be filled
+  exchange.meet("uploaded");  // nobody pushes to a buffer that is still to be filled
   launch(rank, *kernel, shared.rank(number), report);
-  (void)gather(
-      std::as_bytes(std::span(kDone)));  // a rank that died may have left others' buffers incomplete: they tell
+  (void)exchange.texts(kDone);  // a rank that died may have left others' buffers incomplete: they tell
   rank.download(shared.rank(number));
   report.downloaded = true;
-  (void)gather(std::as_bytes(std::span(kDone)));  // nobody frees what another still has mapped
+  (void)exchange.texts(kDone);  // nobody frees what another still has mapped
 }
 
 bool all_say(std::span<const RankProcesses::Message> messages, std::string_view word) {
@@ -191,6 +213,16 @@ std::optional<LaunchFailure> failure_of(const kernels::BuildKey& key, const Shar
                        .health = std::move(text).value_or("")};
 }
 
+/// What a rank refused is the user's to mend; that the others could not go on without it goes without saying.
+[[noreturn]] void fail(const LaunchFailure& failure, const RankProcesses& processes) {
+  kernels::RankReasons refused;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    if (processes.refused(rank)) refused.add(rank, processes.failure(rank));
+  }
+  if (refused.empty()) throw std::runtime_error(failure.error);
+  throw UserError(fmt::format("{}", fmt::join(refused.texts(), "\n")));
+}
+
 void take_reports(const SharedGroup& shared, RunResult& result) {
   runtime::EmulatorCounts counts;
   for (int rank = 0; rank < kRanks; ++rank) {
@@ -217,11 +249,13 @@ RunResult run_group_in_processes(runtime::Jit& jit, const kernels::BuildKey& key
   result.get_ms = obtained.times_ms;
   result.resources = obtained.kernel->record.resources;
 
+  check_stalled_ranks(kRanks);
   const SharedGroup shared(k2);
-  RankProcesses processes(kRanks,
-                          [&](int rank, const runtime::Gather& gather) { run_rank(rank, jit, key, shared, gather); });
+  RankProcesses processes(kRanks, [&](int rank, const runtime::Gather& gather) {
+    run_rank(rank, jit, key, shared, Exchange(gather, options.timeout));
+  });
   std::optional<GroupExpectation> expected;
-  processes.serve([&](std::span<const RankProcesses::Message> messages) {
+  processes.serve(options.timeout, [&](std::span<const RankProcesses::Message> messages) {
     if (!all_say(messages, kReady)) return;
     generate_group(k2, options.seed, shared.memory(), ExpertFill::kPicked);
     if (k2.fault_rank >= 0) set_launch(shared.memory(), k2.fault_epoch, k2.fault_layer);
@@ -232,7 +266,7 @@ RunResult run_group_in_processes(runtime::Jit& jit, const kernels::BuildKey& key
   });
   take_reports(shared, result);
   result.failure = failure_of(key, shared, processes);
-  if (result.failure && result.failure->health.empty()) throw std::runtime_error(result.failure->error);
+  if (result.failure && result.failure->health.empty()) fail(*result.failure, processes);
   if (result.failure) {
     const RankMemory& rank = shared.rank(0);
     result.failed_place = place_text(place_of(rank.of<std::int32_t>("epoch")[0], rank.of<std::int32_t>("layer")[0]));

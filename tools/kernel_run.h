@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,8 +28,9 @@ struct RunOptions {
   bool verify = true;      ///< if not, the first time runs back to back too
   int ranks = 0;           ///< of a kernel that runs on a group of ranks: how many; 0: as many as it wants
   bool processes = false;  ///< of a kernel that runs on a group of ranks: a process a rank
-  std::string fault;       ///< rank that stalls, of such a kernel (tools/group_plan.h); empty: none
-  std::string trace;       ///< file for the kernel's own time stamps; empty: none
+  std::chrono::milliseconds timeout{0};  ///< of these: how long they wait for one that is stopped or silent
+  std::string fault;                     ///< rank that stalls, of such a kernel (tools/group_plan.h); empty: none
+  std::string trace;                     ///< file for the kernel's own time stamps; empty: none
   ProfileFlags profile;
 };
 

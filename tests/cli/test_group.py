@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -47,8 +48,9 @@ def test_a_rank_that_stalls_ends_all_and_is_named(monojit, processes):
     assert health[-1] == "by rank 0's alarm flags, ranks 0, 1, 2, 3, 4, 5, 6, 7 gave up"
 
 
-def test_a_workgroup_that_hangs_ends_all_ranks_and_each_tells_whom_it_missed(monojit):
-    outcome = monojit("run", KEY, "--json", MONOJIT_EMULATOR_STALL="3:17")
+@pytest.mark.parametrize("processes", [[], ["--processes"]])
+def test_a_workgroup_that_hangs_ends_all_ranks_and_each_tells_whom_it_missed(monojit, processes):
+    outcome = monojit("run", KEY, "--json", *processes, MONOJIT_EMULATOR_STALL="3:17")
     assert outcome.code == 1
     failure = outcome.json()["failure"]
     health = failure["health"]
@@ -81,8 +83,9 @@ def test_workgroups_that_hang_end_every_process_and_each_tells_whom_it_missed(mo
     assert "stalled by MONOJIT_EMULATOR_STALL: workgroup 17" in failure["error"]
 
 
-def test_a_rank_that_hangs_as_a_whole_ends_the_others(monojit):
-    outcome = monojit("run", KEY, "--json", MONOJIT_EMULATOR_STALL="3:*")
+@pytest.mark.parametrize("processes", [[], ["--processes"]])
+def test_a_rank_that_hangs_as_a_whole_ends_the_others(monojit, processes):
+    outcome = monojit("run", KEY, "--json", *processes, MONOJIT_EMULATOR_STALL="3:*")
     assert outcome.code == 1
     failure = outcome.json()["failure"]
     for rank in (0, 1, 2, 4, 5, 6, 7):
@@ -90,6 +93,20 @@ def test_a_rank_that_hangs_as_a_whole_ends_the_others(monojit):
         assert "of ar, " in line and "from rank 3, " in line, line
     assert failure["health"][-1] == "rank 3 left no record: none of its waits gave up, or it never ran"
     assert "stalled by MONOJIT_EMULATOR_STALL: all workgroups" in failure["error"]
+
+
+@pytest.mark.parametrize("processes, why", [
+    ([], "MONOJIT_EMULATOR_STALL names workgroup 17 of device 9, but MONOJIT_EMULATOR_DEVICES is 8"),
+    (["--processes"], "MONOJIT_EMULATOR_STALL=3:17,9:17: 9:17 names rank 9; with a process a rank its device is the rank, and ranks are 0..7"),
+])
+def test_a_workgroup_of_a_rank_that_is_none_is_refused(monojit, processes, why):
+    assert refused(monojit("run", KEY, *processes, MONOJIT_EMULATOR_STALL="3:17,9:17"), why)
+
+
+@pytest.mark.parametrize("stall", ["x", "3:x"])
+@pytest.mark.parametrize("processes", [[], ["--processes"]])
+def test_a_stall_that_is_none_is_refused(monojit, processes, stall):
+    assert refused(monojit("run", KEY, *processes, MONOJIT_EMULATOR_STALL=stall), "not understood, use workgroups as NUMBER, DEVICE:NUMBER or DEVICE:*")
 
 
 def test_workgroups_of_two_ranks_that_hang_are_told_as_one(monojit):
@@ -102,13 +119,31 @@ def test_workgroups_of_two_ranks_that_hang_are_told_as_one(monojit):
     assert "stalled by MONOJIT_EMULATOR_STALL" in failure["error"]
 
 
-def test_a_rank_whose_process_dies_in_the_launch_ends_the_others(monojit):
-    threads_of_a_launch = 3  # the host's, the device's, and the one that a launch on two threads adds
-    run = monojit.start("run", KEY, "--processes", "--json", MONOJIT_EMULATOR_MEMORY="weak", MONOJIT_EMULATOR_THREADS="2")
-    children = Path(f"/proc/{run.pid}/task/{run.pid}/children")  # in the order of the ranks
+def alive(process):
+    """Whether a process that is not this one's child is there and has not ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(") ", 1)[1][0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def started_ranks(monojit, *arguments):
+    """A run of eight processes whose launch takes its time, and their numbers in the order of the ranks."""
+    run = monojit.start("run", KEY, "--processes", "--json", *arguments, MONOJIT_EMULATOR_MEMORY="weak", MONOJIT_EMULATOR_THREADS="2")
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
     ranks = wait_until(lambda: len(ranks := children.read_text().split()) == 8 and list(map(int, ranks)), "eight ranks")
-    threads = Path(f"/proc/{ranks[3]}/task")
-    wait_until(lambda: len(list(threads.iterdir())) == threads_of_a_launch, "the launch of rank 3")
+    return run, ranks
+
+
+def wait_for_launch(process):
+    threads_of_a_launch = 3  # the host's, the device's, and the one that a launch on two threads adds
+    threads = Path(f"/proc/{process}/task")
+    wait_until(lambda: len(list(threads.iterdir())) == threads_of_a_launch, "the launch")
+
+
+def test_a_rank_whose_process_dies_in_the_launch_ends_the_others(monojit):
+    run, ranks = started_ranks(monojit)
+    wait_for_launch(ranks[3])
     os.kill(ranks[3], signal.SIGKILL)
     outcome = monojit.finish(run)
     assert outcome.code == 1
@@ -117,6 +152,57 @@ def test_a_rank_whose_process_dies_in_the_launch_ends_the_others(monojit):
     for rank in (0, 1, 2, 4, 5, 6, 7):
         assert any(line.startswith(f"rank {rank}: ") for line in failure["health"]), failure
     assert any("from rank 3, " in line for line in failure["health"]), failure
+
+
+def test_a_rank_that_is_stopped_before_the_launch_ends_all_within_the_bound(monojit):
+    run, ranks = started_ranks(monojit, "--timeout", 2)
+    os.kill(ranks[3], signal.SIGSTOP)
+    outcome = monojit.finish(run)
+    assert outcome.code == 1
+    assert outcome.out == ""
+    assert f"rank 3's process {ranks[3]} is stopped (SIGSTOP): unless it goes on, it is ended after 2 s" in outcome.err
+    assert f"rank 3: its process {ranks[3]} was stopped (SIGSTOP) for 2 s, and was ended" in outcome.err
+    assert "ranks 0..2, 4..7: " in outcome.err
+    assert not any(Path(f"/proc/{rank}").exists() for rank in ranks)
+
+
+def test_a_rank_that_is_stopped_in_the_launch_ends_all_within_the_bound(monojit):
+    shared = set(os.listdir("/dev/shm"))
+    run, ranks = started_ranks(monojit, "--timeout", 2)
+    wait_for_launch(ranks[3])
+    os.kill(ranks[3], signal.SIGSTOP)
+    outcome = monojit.finish(run)
+    assert outcome.code == 1
+    failure = outcome.json()["failure"]
+    assert f"rank 3: its process {ranks[3]} was stopped (SIGSTOP) for 2 s, and was ended" in failure["error"]
+    for rank in (0, 1, 2, 4, 5, 6, 7):
+        assert any(line.startswith(f"rank {rank}: ") for line in failure["health"]), failure
+    assert any("from rank 3, " in line for line in failure["health"]), failure
+    assert not any(Path(f"/proc/{rank}").exists() for rank in ranks)
+    assert set(os.listdir("/dev/shm")) == shared
+
+
+@pytest.mark.parametrize("in_launch", [False, True])
+def test_a_rank_that_is_stopped_for_a_while_goes_on(monojit, in_launch):
+    run, ranks = started_ranks(monojit)
+    if in_launch:
+        wait_for_launch(ranks[3])
+    os.kill(ranks[3], signal.SIGSTOP)
+    time.sleep(1)
+    os.kill(ranks[3], signal.SIGCONT)
+    outcome = monojit.finish(run)
+    assert outcome.code == 0, outcome
+    assert outcome.json()["verified"] is True
+    assert f"rank 3's process {ranks[3]} is stopped (SIGSTOP): unless it goes on, it is ended after 60 s" in outcome.err
+    assert f"rank 3's process {ranks[3]} goes on" in outcome.err
+
+
+def test_a_run_that_is_killed_takes_its_ranks_along_a_stopped_one_too(monojit):
+    run, ranks = started_ranks(monojit)
+    os.kill(ranks[3], signal.SIGSTOP)
+    run.kill()
+    assert monojit.finish(run).code == -signal.SIGKILL
+    wait_until(lambda: not any(alive(rank) for rank in ranks), "the end of all ranks")
 
 
 def test_the_fault_is_an_option_too(monojit):
@@ -241,6 +327,8 @@ def test_options_that_do_not_go_together_are_refused(monojit, tmp_path):
     assert refused(monojit("run", KEY, "--device", "hip:0"), "--device")
     assert refused(monojit("run", KEY, "--arch", "gfx942"), "gfx950")
     assert refused(monojit("run", KEY, "--processes", "--profile"), "--profile with --processes")
+    assert refused(monojit("run", KEY, "--timeout", "5"), "--timeout is for --processes")
+    assert refused(monojit("run", KEY, "--processes", "--timeout", "0"), "--timeout: '0' is no decimal number of 1 to")
     assert refused(monojit("run", KEY, "--ranks", "4"), "--ranks 4: kimi_k3.k2 runs on 8 ranks")
     assert refused(monojit("run", KEY, "--ranks", "x"), "--ranks")
     assert refused(monojit("run", "common.bump", "--ranks", "8"), "common.bump does not run on a group")

@@ -1,4 +1,5 @@
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -88,8 +89,9 @@ std::vector<std::string> errors_of_pair(const FakeDevice& fake, const PeerState&
   std::vector<std::string> errors(2);
   const auto make = [&](std::size_t place, int rank, const PeerState& state) {
     try {
-      (void)PeerGroup::across_processes(fake.device(), rank, state,
-                                        [&](std::span<const std::byte> own) { return exchange.gather(place, own); });
+      (void)PeerGroup::across_processes(
+          fake.device(), rank, state,
+          [&](std::span<const std::byte> own, std::chrono::milliseconds) { return exchange.gather(place, own); });
     } catch (const PeerGroupError& error) {
       errors[place] = error.what();
     }
@@ -160,16 +162,48 @@ TEST_CASE("What fails on one rank is raised on all of them with the same text") 
   CHECK(fake.hip.allocations == 0);
 }
 
-TEST_CASE("A rank whose message never came, or an exchange of another size, fails by name") {
+using Messages = std::vector<std::vector<std::byte>>;
+
+TEST_CASE("An exchange with a message that is none, or of another size, fails by name") {
   const FakeDevice fake;
-  const auto none = [](std::span<const std::byte> own) {
-    return std::vector<std::vector<std::byte>>{{own.begin(), own.end()}, {}};
+  const auto brief = [](std::span<const std::byte> own, std::chrono::milliseconds) {
+    return Messages{{own.begin(), own.end()}, {std::byte{0}}};
   };
-  CHECK_THROWS_WITH(PeerGroup::across_processes(fake.device(), 0, kState, none),
+  CHECK_THROWS_WITH(PeerGroup::across_processes(fake.device(), 0, kState, brief),
                     ContainsSubstring("rank 1: its message is too short"));
-  const auto three = [](std::span<const std::byte>) { return std::vector<std::vector<std::byte>>(3); };
+  const auto three = [](std::span<const std::byte>, std::chrono::milliseconds) { return Messages(3); };
   CHECK_THROWS_WITH(PeerGroup::across_processes(fake.device(), 0, kState, three),
                     ContainsSubstring("the exchange gave 3 messages for 2 ranks"));
+}
+
+TEST_CASE("A rank that is not heard of within the bound, in either round of the exchange, fails the group by name") {
+  const FakeDevice fake;
+  const auto never = [](std::span<const std::byte> own, std::chrono::milliseconds bound) {
+    CHECK(bound == kExchangeBound);
+    return Messages{{own.begin(), own.end()}, {}};
+  };
+  CHECK_THROWS_WITH(PeerGroup::across_processes(fake.device(), 0, kState, never),
+                    ContainsSubstring("can't be made: rank 1: was not heard of (the bound is 60 s): its process has "
+                                      "ended, is stopped or hangs; see what it said last, end it, and start all ranks "
+                                      "anew"));
+
+  int round = 0;
+  const auto once = [&](std::span<const std::byte> own, std::chrono::milliseconds bound) {
+    CHECK(bound == std::chrono::milliseconds(1500));
+    Messages all(2, {own.begin(), own.end()});
+    const int second = 1;
+    if (round++ == 0) {
+      std::memcpy(all[1].data() + sizeof(std::uint32_t), &second, sizeof second);  // behind the version
+    } else {
+      all[1].clear();
+    }
+    return all;
+  };
+  CHECK_THROWS_WITH(PeerGroup::across_processes(fake.device(), 0, kState, once, std::chrono::milliseconds(1500)),
+                    ContainsSubstring("rank 1: was not heard of (the bound is 1.5 s)"));
+  CHECK(round == 2);
+  CHECK(fake.hip.mappings == 0);
+  CHECK(fake.hip.allocations == 0);
 }
 
 TEST_CASE("A key that was not prepared is an error of its own") {

@@ -1,3 +1,4 @@
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -7,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/peer_group.h"
 #include "tools/commands/commands.h"
 #include "tools/group_run.h"
 #include "tools/kernel_run.h"
@@ -23,12 +25,14 @@ struct Options {
   std::string layers;
   std::string repeat = "1";
   std::string ranks;
+  std::string timeout;
   bool json = false;
 };
 
 constexpr std::uint64_t kMostLayers = 10'000;
 constexpr std::uint64_t kMostRepetitions = 1'000'000;
 constexpr std::uint64_t kMostRanks = 1'000'000;
+constexpr std::uint64_t kMostTimeout = 1'000'000;
 
 RunResult run_in_memory(runtime::Jit& jit, const kernels::BuildKey& key, const RunOptions& options) {
   const auto refuse = [&](bool given, const char* option) {
@@ -52,6 +56,11 @@ void run(Options& options) {
     options.run.layers = static_cast<int>(decimal("--layers", options.layers, 1, kMostLayers));
   options.run.repeat = static_cast<int>(decimal("--repeat", options.repeat, 1, kMostRepetitions));
   if (!options.ranks.empty()) options.run.ranks = static_cast<int>(decimal("--ranks", options.ranks, 1, kMostRanks));
+  options.run.timeout = runtime::kExchangeBound;
+  if (!options.timeout.empty()) {
+    if (!options.run.processes) throw UserError("--timeout is for --processes: ranks in one process need none");
+    options.run.timeout = std::chrono::seconds(decimal("--timeout", options.timeout, 1, kMostTimeout));
+  }
   options.run.arch = options.build.arch;
   const auto jit = make_jit(options.build);
   const RunResult result = run_in_memory(*jit, key, options.run);
@@ -72,6 +81,9 @@ void add_group_options(CLI::App& command, Options& options) {
                      "of a kernel that runs on a group of ranks: how many; refused where it wants another number");
   command.add_flag("--processes", run.processes,
                    "of a kernel that runs on a group of ranks: a process a rank, instead of all in one");
+  command.add_option("--timeout", options.timeout,
+                     "with --processes: seconds that the ranks wait for one of them whose process is stopped or sends "
+                     "nothing, before it is ended (default: 60)");
   command
       .add_option("--fault", run.fault,
                   "of such a kernel: rank=N[,epoch=N][,layer=N][,ticks=N][,time=N] stalls a rank in one launch, so "
