@@ -53,6 +53,7 @@ class GroupChain {
   using Loaded = std::vector<std::shared_ptr<const runtime::LoadedKernel>>;  // one a rank
 
   void front_half(const kernels::kimi_k3::K2Key& key);
+  int replays_in_flight() const;
   std::deque<GroupReplay> replays(int count, bool verify);
   std::optional<LaunchFailure> replay_together(std::deque<GroupReplay>& replays, std::size_t count,
                                                ReplayResult& result);

@@ -108,9 +108,9 @@ bool run_replays(GroupChain& chain, int launches, int times, bool verify, RunRes
   result.launches += launches * replays.count;
   if (!take(std::move(failure), replays.place, result)) return false;
   if (!verify) return true;
-  add_outputs({{"replays", replays.values, replays.mismatches, 0, 0, replays.mismatches == 0}}, result);
-  if (replays.mismatches > 0) say(replays.difference);
-  return replays.mismatches == 0;
+  add_outputs(replays.outputs, result);
+  if (!replays.difference.empty()) say(replays.difference);
+  return replays.difference.empty();
 }
 
 /// The first time and the last one launch by launch, what lies between as captured steps.

@@ -58,8 +58,8 @@ Json failure_json(const LaunchFailure& failure, const std::string& place) {
 Json replays_json(const ReplayResult& replays) {
   return {{"count", replays.count},
           {"run_ms", replays.run_ms},
-          {"values", replays.values},
-          {"mismatches", replays.mismatches},
+          {"values", replays.values()},
+          {"mismatches", replays.mismatches()},
           {"resident_bytes", {{"first", replays.first_resident_bytes}, {"last", replays.last_resident_bytes}}}};
 }
 
