@@ -11,6 +11,7 @@
 #include "kernels/kimi_k3/k2/reference/reference.h"
 #include "runtime/hip/device_error.h"
 #include "runtime/peak_memory.h"
+#include "tools/failed_place.h"
 #include "tools/report.h"
 #include "tools/session.h"
 
@@ -169,9 +170,12 @@ std::optional<LaunchFailure> GroupChain::replay_together(std::deque<GroupReplay>
   } catch (const runtime::DeviceError& failed) {
     error = failed.what();
   }
-  const std::int32_t epoch = group_.memory()[0].of<std::int32_t>("epoch")[0];
+  const std::int32_t epoch = latest_epoch();
   result.place = place_of(epoch, plan_.back().slot);
-  if (auto failure = failure_of(error)) return failure;
+  if (auto failure = failure_of(error)) {
+    if (auto place = failed_place(group_.health(), watched_, epoch)) result.place = *std::move(place);
+    return failure;
+  }
   for (std::size_t i = 0; i < count; ++i) {
     const auto behind = static_cast<std::int32_t>(count - 1 - i) * steps();
     const std::string difference = nth(i).compare(epoch - behind, left_behind(behind), result.outputs);
@@ -182,6 +186,13 @@ std::optional<LaunchFailure> GroupChain::replay_together(std::deque<GroupReplay>
   if (result.first_resident_bytes == 0) result.first_resident_bytes = runtime::resident_memory();
   result.last_resident_bytes = runtime::resident_memory();
   return std::nullopt;
+// Ranks that a failed launch ended for may be behind.
+std::int32_t GroupChain::latest_epoch() const {
+  std::int32_t latest = 0;
+  for (const RankMemory& rank : group_.memory()) latest = std::max(latest, rank.of<std::int32_t>("epoch")[0]);
+  return latest;
+}
+
 }
 
 std::optional<LaunchFailure> GroupChain::failure_of(const std::string& error) const {

@@ -58,6 +58,7 @@ class GroupChain {
   std::optional<LaunchFailure> replay_together(std::deque<GroupReplay>& replays, std::size_t count,
                                                ReplayResult& result);
   std::optional<LaunchFailure> failure_of(const std::string& error) const;
+  std::int32_t latest_epoch() const;
   std::int32_t steps() const { return plan_.back().step + 1; }
 
   runtime::Jit& jit_;

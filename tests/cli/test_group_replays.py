@@ -64,3 +64,10 @@ def test_a_replay_that_fails_ends_the_run(monojit):
     assert report["failure"]["place"] == "step 3, layer 1"
     of_step_1 = 256 + 129 + 1  # even and odd steps use one half of the peer buffer each
     assert any("from rank 3, " in line and line.endswith(f"saw {of_step_1:#x}") for line in report["failure"]["health"])
+
+
+def test_a_replay_that_fails_is_named_though_others_were_on_their_way(monojit):
+    outcome = monojit("run", KEY, "--repeat", 6, "--no-verify", "--fault", "rank=3,time=2", "--json")
+    assert outcome.code == 1
+    assert outcome.json()["failure"]["place"] == "step 2, layer 1"
+    assert outcome.err.splitlines()[0].startswith("monojit: step 2, layer 1: ")
