@@ -36,7 +36,7 @@ class GroupChain {
   const runtime::LoadedKernel& first_kernel() const { return *kernels_.front().front(); }
 
   /// Puts the epoch of the first launch, which begins with the next call, and the experts' weights that it wants.
-  /// `given`: tensors of experts' weights that are to stay, as "rank3/w13". Returns how many experts the tokens pick.
+  /// `given`: tensors that are to stay, as "rank3/w13". Returns how many experts the tokens pick.
   std::size_t begin(std::int32_t epoch, const std::set<std::string>& given);
 
   /// Launch `index` of the plan, waited for and, if asked for, compared with the reference on what it really saw. What

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -53,7 +54,7 @@ std::shared_ptr<const runtime::HipTable> open_emulator() {
   return runtime::HipTable::open(runtime::Provider::kEmulator);
 }
 
-/// Generated tensors, partly replaced. Returns the tensors of experts' weights that were given.
+/// Generated tensors, partly replaced. Returns those that were given, as "rank3/core".
 std::set<std::string> fill(const K2Key& key, const RunOptions& options, const GroupMemory& memory) {
   for (int rank = 0; rank < kRanks; ++rank) {
     for (const TensorView& tensor : memory[static_cast<std::size_t>(rank)].views())
@@ -62,9 +63,18 @@ std::set<std::string> fill(const K2Key& key, const RunOptions& options, const Gr
   return options.inputs.empty() ? std::set<std::string>() : replace_group_tensors(options.inputs, memory);
 }
 
-std::vector<PlannedLaunch> plan(const kernels::BuildKey& key, const RunOptions& options, const GroupMemory& memory) {
+/// The layer that a file names is a chain's first one.
+std::vector<PlannedLaunch> plan(const kernels::BuildKey& key, const RunOptions& options, const GroupMemory& memory,
+                                const std::set<std::string>& given) {
   const K2Key k2 = k2_key(key);
-  if (options.layers > 0) return plan_layers(k2, options.layers);
+  if (options.layers > 0) {
+    std::optional<std::int32_t> first;
+    for (int rank = kRanks - 1; rank >= 0; --rank) {
+      if (given.contains(fmt::format("rank{}/layer", rank)))
+        first = memory[static_cast<std::size_t>(rank)].of<std::int32_t>("layer")[0];
+    }
+    return plan_layers(k2, options.layers, first);
+  }
   const std::int32_t slot = k2.fault_rank >= 0 ? k2.fault_layer : memory[0].of<std::int32_t>("layer")[0];
   return {PlannedLaunch{.key = k2, .build = key, .slot = slot}};
 }
@@ -72,6 +82,22 @@ std::vector<PlannedLaunch> plan(const kernels::BuildKey& key, const RunOptions& 
 /// Whether the next launches may follow.
 bool take(std::optional<LaunchFailure> failure, const std::vector<std::pair<std::string, std::int64_t>>& place,
           RunResult& result) {
+/// Refuses a file whose epoch or layer a fault would replace by those that `launch`, the first one, has to have.
+void check_fault(const RunOptions& options, const GroupMemory& memory, const std::set<std::string>& given,
+                 const PlannedLaunch& launch, std::int32_t epoch) {
+  if (k2_key(launch.build).fault_rank < 0) return;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    for (const auto& [name, wanted] : {std::pair("epoch", epoch), std::pair("layer", launch.slot)}) {
+      const std::int32_t value = memory[static_cast<std::size_t>(rank)].of<std::int32_t>(name)[0];
+      if (value == wanted || !given.contains(fmt::format("rank{}/{}", rank, name))) continue;
+      throw UserError(
+          fmt::format("{}: `{}` of rank {} is {}, but the run begins with {} {}; a fault in another epoch or layer "
+                      "begins elsewhere",
+                      options.inputs, name, rank, value, name, wanted));
+    }
+  }
+}
+
   if (!failure) return true;
   result.verified = false;
   result.failure = std::move(failure);
@@ -174,7 +200,7 @@ RunResult run_group(runtime::Jit& jit, const kernels::BuildKey& family_key, cons
 
   RunResult result = result_of(key, *table, group);
   const std::set<std::string> given = fill(k2, options, group.memory());
-  const std::vector<PlannedLaunch> launches = plan(key, options, group.memory());
+  const std::vector<PlannedLaunch> launches = plan(key, options, group.memory(), given);
   std::int32_t epoch = group.memory()[0].of<std::int32_t>("epoch")[0];
   if (k2.fault_rank >= 0) epoch = epoch_of_fault(launches, fault.time);
   if (!options.inputs.empty()) check_group(launches.front().key, group.memory());
@@ -198,3 +224,5 @@ RunResult run_group(runtime::Jit& jit, const kernels::BuildKey& family_key, cons
 }
 
 }  // namespace monojit::tools
+  check_fault(options, group.memory(), given, launches.front(), epoch);
+  if (k2.fault_rank >= 0) group.set_launch(epoch, launches.front().slot);

@@ -167,6 +167,29 @@ def test_what_was_given_and_saved_runs_again_and_gives_the_same(monojit, tmp_pat
     assert not any(name.split("/")[-1] in ("w13", "w13s", "w2", "w2s") for name in saved)
 
 
+def scalars(path, **values):
+    tensors.write(path, {name: ("I32", [1], value.to_bytes(4, "little")) for name, value in values.items()})
+    return path
+
+
+def test_layers_begin_with_the_one_that_a_file_names(monojit, tmp_path):
+    outcome = monojit("run", KEY, "--layers", 2, "--inputs", scalars(tmp_path / "x", layer=135, epoch=9), "--json")
+    assert outcome.code == 0, outcome
+    assert [(row["step"], row["layer"]) for row in outcome.json()["layers"]] == [(9, 7), (9, 8)]
+
+
+@pytest.mark.parametrize("values, options, why", [
+    ({"layer": 200}, ["--layers", "2"], "layer 200 of the model has nblocks=7,reset=1, not the key's nblocks=1,reset=0, as layer 129 has"),
+    ({"layer": 5}, ["--layers", "2"], "the tensor `layer` is 5, must be in 129..220"),
+    ({"layer": 130}, ["--fault", "rank=3"], "`layer` of rank 0 is 130, but the run begins with layer 129"),
+    ({"epoch": 49}, ["--fault", "rank=3"], "`epoch` of rank 0 is 49, but the run begins with epoch 1"),
+    ({"epoch": 49}, ["--fault", "rank=3", "--layers", "2"], "`epoch` of rank 0 is 49, but the run begins with epoch 1"),
+    ({"rank3/epoch": 49, "epoch": 1}, ["--fault", "rank=3"], "`epoch` of rank 3 is 49, but the run begins with epoch 1"),
+])
+def test_a_launch_of_a_file_that_the_options_do_not_make_is_refused(monojit, tmp_path, values, options, why):
+    assert refused(monojit("run", KEY, *options, "--inputs", scalars(tmp_path / "x", **values)), why)
+
+
 @pytest.mark.parametrize("name, shape, why", [
     ("rank8/core", [1, 1536], "'rank8' is no rank; ranks are rank0..rank7"),
     ("rank3/cores", [1, 1536], "a rank has no tensor 'cores'; tensors are core, w_o, "),

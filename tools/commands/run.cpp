@@ -68,8 +68,10 @@ void run(Options& options) {
 
 void add_group_options(CLI::App& command, Options& options) {
   RunOptions& run = options.run;
-  command.add_option("--ranks", options.ranks,
-                     "of a kernel that runs on a group of ranks: how many; refused where it wants another number");
+  command
+      .add_option("--ranks", options.ranks,
+                  "of a kernel that runs on a group of ranks: how many; refused where it wants another number")
+      ->check(not_empty());
   command.add_flag("--processes", run.processes,
                    "of a kernel that runs on a group of ranks: a process a rank, instead of all in one");
   command
@@ -100,9 +102,11 @@ void add_run(CLI::App& app) {
       .add_option("--save", options->run.save,
                   "safetensors file to write: tensors before the launch as in/NAME, after it as NAME")
       ->check(not_empty());
-  command.add_option("--layers", options->layers,
-                     "launch so many layers one after the other on the same buffers, each on what the one before it "
-                     "left, and compare every one");
+  command
+      .add_option("--layers", options->layers,
+                  "launch so many layers one after the other on the same buffers, each on what the one before it "
+                  "left, and compare every one")
+      ->check(not_empty());
   command
       .add_option(
           "--repeat", options->repeat,
