@@ -18,6 +18,7 @@
 #include "tools/kimi_group.h"
 #include "tools/report.h"
 #include "tools/session.h"
+#include "tools/saved_run.h"
 
 namespace monojit::tools {
 namespace {
@@ -160,7 +161,7 @@ void prepare(runtime::Jit& jit, const kernels::BuildKey& key, const std::string&
 
 void save(const RunOptions& options, std::vector<FileTensor> before, const GroupMemory& memory, RunResult& result) {
   try {
-    save_group_tensors(options.save, std::move(before), memory);
+    save_group_tensors(options.save, std::move(before), memory, run_metadata(result.key, options, kRanks));
   } catch (const UserError& error) {  // the run is done: its result is worth having without the file
     result.save_problem = error.what();
   }

@@ -120,14 +120,15 @@ std::vector<FileTensor> tensors_before(const GroupMemory& memory) {
   return tensors;
 }
 
-void save_group_tensors(const std::filesystem::path& file, std::vector<FileTensor> before, const GroupMemory& memory) {
+void save_group_tensors(const std::filesystem::path& file, std::vector<FileTensor> before, const GroupMemory& memory,
+                        const FileMetadata& metadata) {
   for (const TensorShape& shape : rank_shapes(K2Key{})) {
     if (!shape.written) continue;
     const std::string name(shape.name);
     for (std::size_t rank = 0; rank < memory.size(); ++rank)
       before.push_back(copy_of(fmt::format("{}{}/{}", kRank, rank, name), memory[rank].view(name)));
   }
-  write_safetensors(file, before);
+  write_safetensors(file, before, metadata);
 }
 
 }  // namespace monojit::tools

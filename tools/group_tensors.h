@@ -23,8 +23,8 @@ std::set<std::string> replace_group_tensors(const std::filesystem::path& file,
 /// Copies of all tensors but the experts' weights, as `in/NAME` where all ranks have the same, else as `in/rank3/NAME`.
 std::vector<FileTensor> tensors_before(const kernels::kimi_k3::GroupMemory& memory);
 
-/// Writes `before` and all that the kernel writes as `rank3/NAME`.
+/// Writes `before`, all that the kernel writes as `rank3/NAME`, and the metadata.
 void save_group_tensors(const std::filesystem::path& file, std::vector<FileTensor> before,
-                        const kernels::kimi_k3::GroupMemory& memory);
+                        const kernels::kimi_k3::GroupMemory& memory, const FileMetadata& metadata);
 
 }  // namespace monojit::tools

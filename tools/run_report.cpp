@@ -145,6 +145,7 @@ Json to_json(const RunResult& result, const RunOptions& options) {
   json["resources"] = resources_json(result.resources);
   json["launches"] = result.launches;
   json["outputs"] = outputs_json(result.outputs);
+  json["seed"] = options.seed;
   json["verified"] = result.compared || result.failure ? Json(result.verified) : Json(nullptr);
   json["failure"] = result.failure ? failure_json(*result.failure, result.failed_place) : Json(nullptr);
   if (result.emulator) {

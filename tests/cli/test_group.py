@@ -167,6 +167,16 @@ def test_what_was_given_and_saved_runs_again_and_gives_the_same(monojit, tmp_pat
     assert not any(name.split("/")[-1] in ("w13", "w13s", "w2", "w2s") for name in saved)
 
 
+def test_what_was_saved_with_a_seed_runs_again_with_that_seed_s_experts(monojit, tmp_path):
+    first, second = tmp_path / "first.safetensors", tmp_path / "second.safetensors"
+    assert monojit("run", KEY, "--seed", 7, "--save", first).code == 0
+    assert tensors.metadata(first)["ranks"] == "8"
+    outcome = monojit("run", KEY, "--inputs", first, "--save", second, "--json")
+    assert outcome.code == 0
+    assert outcome.json()["seed"] == 7
+    assert tensors.read(first) == tensors.read(second)
+
+
 def scalars(path, **values):
     tensors.write(path, {name: ("I32", [1], value.to_bytes(4, "little")) for name, value in values.items()})
     return path

@@ -10,6 +10,7 @@
 #include "tools/commands/commands.h"
 #include "tools/group_run.h"
 #include "tools/kernel_run.h"
+#include "tools/saved_run.h"
 #include "tools/session.h"
 
 namespace monojit::tools {
@@ -20,6 +21,7 @@ struct Options {
   BuildFlags build;
   RunOptions run;
   std::string seed = "1";
+  const CLI::Option* seed_given = nullptr;
   std::string layers;
   std::string repeat = "1";
   std::string ranks;
@@ -53,6 +55,7 @@ void run(Options& options) {
   options.run.repeat = static_cast<int>(decimal("--repeat", options.repeat, 1, kMostRepetitions));
   if (!options.ranks.empty()) options.run.ranks = static_cast<int>(decimal("--ranks", options.ranks, 1, kMostRanks));
   options.run.arch = options.build.arch;
+  follow_saved_run(key, options.seed_given->count() > 0, options.run);
   const auto jit = make_jit(options.build);
   const RunResult result = run_in_memory(*jit, key, options.run);
   if (options.json) {
@@ -93,7 +96,8 @@ void add_run(CLI::App& app) {
   command.add_option("--device", options->run.device, "auto, hip, hip:N, emulator or emulator:N")
       ->check(not_empty())
       ->capture_default_str();
-  command.add_option("--seed", options->seed, "of the generated tensors: a decimal number")->capture_default_str();
+  options->seed_given =
+      command.add_option("--seed", options->seed, "of the generated tensors: a decimal number")->capture_default_str();
   command
       .add_option("--inputs", options->run.inputs,
                   "safetensors file whose tensors replace generated ones by argument name")
