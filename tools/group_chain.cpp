@@ -12,8 +12,10 @@
 #include "runtime/hip/device_error.h"
 #include "runtime/peak_memory.h"
 #include "tools/failed_place.h"
+#include "tools/progress_clock.h"
 #include "tools/report.h"
 #include "tools/session.h"
+#include "tools/warm/interruptible.h"
 
 namespace monojit::tools {
 namespace {
@@ -24,9 +26,8 @@ using kernels::reference::bf16_value;
 using kernels::reference::BFloat16Bits;
 
 constexpr int kReplaysInFlight = 4;
-constexpr int kPeerHalves = 2;  // a step uses the one that the step before it does not
+constexpr int kPeerHalves = 2;                                  // a step uses the one that the step before it does not
 constexpr std::uint64_t kReplaySeeds = std::uint64_t{1} << 32;  // of rows that no launch made one by one has
-constexpr double kProgressMs = 60'000;
 
 void add_rows(std::span<BFloat16Bits> to, std::span<const BFloat16Bits> from) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] = bf16_bits(bf16_value(to[i]) + bf16_value(from[i]));
@@ -144,14 +145,12 @@ std::optional<LaunchFailure> GroupChain::replay(int times, bool verify, ReplayRe
   std::deque<GroupReplay> in_flight = replays(std::min(times, replays_in_flight()), verify);
   group_.set_launch(epoch_ - 1, plan_.front().slot);  // the first step counts it on
   const Stopwatch watch;
-  double told_ms = 0;
-  while (result.count < times && result.difference.empty()) {
+  ProgressClock clock;
+  while (result.count < times && result.difference.empty() && !Interruptible::interrupted()) {
     const auto count = std::min(in_flight.size(), static_cast<std::size_t>(times - result.count));
     if (auto failure = replay_together(in_flight, count, result)) return failure;
     result.run_ms = watch.ms();
-    if (result.run_ms - told_ms < kProgressMs) continue;
-    told_ms = result.run_ms;
-    say(progress_text(result, times));
+    if (clock.is_due()) say(progress_text(result, times));
   }
   epoch_ += result.count * steps();
   return std::nullopt;
@@ -186,13 +185,13 @@ std::optional<LaunchFailure> GroupChain::replay_together(std::deque<GroupReplay>
   if (result.first_resident_bytes == 0) result.first_resident_bytes = runtime::resident_memory();
   result.last_resident_bytes = runtime::resident_memory();
   return std::nullopt;
+}
+
 // Ranks that a failed launch ended for may be behind.
 std::int32_t GroupChain::latest_epoch() const {
   std::int32_t latest = 0;
   for (const RankMemory& rank : group_.memory()) latest = std::max(latest, rank.of<std::int32_t>("epoch")[0]);
   return latest;
-}
-
 }
 
 std::optional<LaunchFailure> GroupChain::failure_of(const std::string& error) const {

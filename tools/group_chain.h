@@ -46,7 +46,8 @@ class GroupChain {
   void begin_again();
   /// The plan up to `times` times as captured steps: the device counts the epoch, nothing happens between layers. Some
   /// are on their way together, on rows of their own that differ. Says on stderr now and then how far it is. If asked
-  /// for, compares what each replay leaves with the reference, and ends with the first ones that are wrong.
+  /// for, compares what each replay leaves with the reference, and ends with the first ones that are wrong. Ends early,
+  /// too, once it is interrupted.
   std::optional<LaunchFailure> replay(int times, bool verify, ReplayResult& result);
 
  private:
@@ -57,8 +58,8 @@ class GroupChain {
   std::deque<GroupReplay> replays(int count, bool verify);
   std::optional<LaunchFailure> replay_together(std::deque<GroupReplay>& replays, std::size_t count,
                                                ReplayResult& result);
-  std::optional<LaunchFailure> failure_of(const std::string& error) const;
   std::int32_t latest_epoch() const;
+  std::optional<LaunchFailure> failure_of(const std::string& error) const;
   std::int32_t steps() const { return plan_.back().step + 1; }
 
   runtime::Jit& jit_;

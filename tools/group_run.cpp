@@ -16,9 +16,11 @@
 #include "tools/group_processes.h"
 #include "tools/group_tensors.h"
 #include "tools/kimi_group.h"
+#include "tools/progress_clock.h"
 #include "tools/report.h"
-#include "tools/session.h"
 #include "tools/saved_run.h"
+#include "tools/session.h"
+#include "tools/warm/interruptible.h"
 
 namespace monojit::tools {
 namespace {
@@ -80,9 +82,6 @@ std::vector<PlannedLaunch> plan(const kernels::BuildKey& key, const RunOptions& 
   return {PlannedLaunch{.key = k2, .build = key, .slot = slot}};
 }
 
-/// Whether the next launches may follow.
-bool take(std::optional<LaunchFailure> failure, const std::vector<std::pair<std::string, std::int64_t>>& place,
-          RunResult& result) {
 /// Refuses a file whose epoch or layer a fault would replace by those that `launch`, the first one, has to have.
 void check_fault(const RunOptions& options, const GroupMemory& memory, const std::set<std::string>& given,
                  const PlannedLaunch& launch, std::int32_t epoch) {
@@ -99,6 +98,9 @@ void check_fault(const RunOptions& options, const GroupMemory& memory, const std
   }
 }
 
+/// Whether the next launches may follow.
+bool take(std::optional<LaunchFailure> failure, const std::vector<std::pair<std::string, std::int64_t>>& place,
+          RunResult& result) {
   if (!failure) return true;
   result.verified = false;
   result.failure = std::move(failure);
@@ -111,17 +113,29 @@ void add_outputs(const std::vector<kernels::Comparison>& outputs, RunResult& res
   result.verified = std::ranges::all_of(result.outputs, &kernels::Comparison::ok);
 }
 
-/// The plan once, launch by launch; whether all ended well.
-bool run_once(GroupChain& chain, int launches, bool verify, RunResult& result) {
+std::string launches_text(const RunResult& result, std::int64_t all) {
+  const auto verdict = [&] {
+    if (result.outputs.empty()) return "not compared";
+    return result.verified ? "all that they left equals the reference" : "what some of them left is wrong";
+  };
+  return fmt::format("{} of {} launches: {}", result.launches, all, verdict());
+}
+
+/// The plan once, launch by launch; whether all were made and ended well.
+bool run_once(GroupChain& chain, int launches, const RunOptions& options, RunResult& result) {
+  ProgressClock clock;
   for (int i = 0; i < launches; ++i) {
+    if (Interruptible::interrupted()) return false;
     LaunchResult launch;
-    auto failure = chain.launch(static_cast<std::size_t>(i), verify, launch);
+    auto failure = chain.launch(static_cast<std::size_t>(i), options.verify, launch);
     result.run_ms += launch.run_ms;
     if (!take(std::move(failure), launch.place, result)) return false;
     ++result.launches;
-    if (!verify) continue;
-    add_outputs(launch.outputs, result);
-    result.layers.push_back(std::move(launch));
+    if (options.verify) {
+      add_outputs(launch.outputs, result);
+      result.layers.push_back(std::move(launch));
+    }
+    if (clock.is_due()) say(launches_text(result, std::int64_t{launches} * options.repeat));
   }
   chain.begin_again();
   return true;
@@ -143,9 +157,25 @@ bool run_replays(GroupChain& chain, int launches, int times, bool verify, RunRes
 /// The first time and the last one launch by launch, what lies between as captured steps.
 void run_launches(GroupChain& chain, int launches, const RunOptions& options, RunResult& result) {
   result.compared = options.verify;
-  if (!run_once(chain, launches, options.verify, result) || options.repeat == 1) return;
+  if (!run_once(chain, launches, options, result) || options.repeat == 1) return;
   if (options.repeat > 2 && !run_replays(chain, launches, options.repeat - 2, options.verify, result)) return;
-  run_once(chain, launches, options.verify, result);
+  run_once(chain, launches, options, result);
+}
+
+/// The same, but a signal ends it behind the launches that are on their way.
+void run_until_interrupted(GroupChain& chain, int launches, const RunOptions& options, RunResult& result) {
+  const Interruptible interruptible(
+      "monojit: interrupted: ends behind the launches that are on their way; another signal ends it at once\n");
+  run_launches(chain, launches, options, result);
+  const auto all = std::int64_t{launches} * options.repeat;
+  result.interrupted = Interruptible::interrupted() && !result.failure && result.launches < all &&
+                       (!result.replays || result.replays->difference.empty());
+  if (!result.interrupted) return;
+  say("interrupted behind " + launches_text(result, all));
+  if (result.replays && result.replays->count > 0) say(progress_text(*result.replays, options.repeat - 2));
+  result.compared = !result.outputs.empty();
+  if (!options.save.empty())
+    result.save_problem = fmt::format("{} is not written: the last launch was not made", options.save);
 }
 
 void prepare(runtime::Jit& jit, const kernels::BuildKey& key, const std::string& arch, GroupChain& chain,
@@ -204,6 +234,8 @@ RunResult run_group(runtime::Jit& jit, const kernels::BuildKey& family_key, cons
   const std::vector<PlannedLaunch> launches = plan(key, options, group.memory(), given);
   std::int32_t epoch = group.memory()[0].of<std::int32_t>("epoch")[0];
   if (k2.fault_rank >= 0) epoch = epoch_of_fault(launches, fault.time);
+  check_fault(options, group.memory(), given, launches.front(), epoch);
+  if (k2.fault_rank >= 0) group.set_launch(epoch, launches.front().slot);
   if (!options.inputs.empty()) check_group(launches.front().key, group.memory());
   GroupChain chain(jit, group, launches, options.seed, kernels::reference::matrix_model(result.traits.matrix_model),
                    trace);
@@ -214,16 +246,15 @@ RunResult run_group(runtime::Jit& jit, const kernels::BuildKey& family_key, cons
 
   ProfiledLaunches profiled(*table, options.profile);
   const runtime::EmulatorCounter counter(*table);
-  run_launches(chain, static_cast<int>(launches.size()), options, result);
+  const auto run = options.interruptible ? run_until_interrupted : run_launches;
+  run(chain, static_cast<int>(launches.size()), options, result);
   result.emulator = counter.counts();
   if (result.emulator) result.emulator->seconds = result.run_ms / 1000;  // its own are the ranks', at the same time
   result.profile = profiled.take();
   trace.write(result.device);
   if (result.failure && result.failure->health.empty()) throw std::runtime_error(result.failure->error);
-  if (!options.save.empty()) save(options, std::move(before), group.memory(), result);
+  if (!options.save.empty() && !result.interrupted) save(options, std::move(before), group.memory(), result);
   return result;
 }
 
 }  // namespace monojit::tools
-  check_fault(options, group.memory(), given, launches.front(), epoch);
-  if (k2.fault_rank >= 0) group.set_launch(epoch, launches.front().slot);

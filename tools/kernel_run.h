@@ -24,11 +24,12 @@ struct RunOptions {
   std::string save;    ///< safetensors file to write; empty: none
   int layers = 0;      ///< launches, one layer after the other; 0: a launch that is no part of a chain
   int repeat = 1;  ///< of the whole: what follows the first time runs back to back, and is compared on a group alone
-  bool verify = true;      ///< if not, the first time runs back to back too
-  int ranks = 0;           ///< of a kernel that runs on a group of ranks: how many; 0: as many as it wants
-  bool processes = false;  ///< of a kernel that runs on a group of ranks: a process a rank
-  std::string fault;       ///< rank that stalls, of such a kernel (tools/group_plan.h); empty: none
-  std::string trace;       ///< file for the kernel's own time stamps; empty: none
+  bool verify = true;          ///< if not, the first time runs back to back too
+  int ranks = 0;               ///< of a kernel that runs on a group of ranks: how many; 0: as many as it wants
+  bool processes = false;      ///< of a kernel that runs on a group of ranks: a process a rank
+  std::string fault;           ///< rank that stalls, of such a kernel (tools/group_plan.h); empty: none
+  bool interruptible = false;  ///< on a group: a signal ends the run early, which then tells what it has
+  std::string trace;           ///< file for the kernel's own time stamps; empty: none
   ProfileFlags profile;
 };
 
@@ -47,6 +48,7 @@ struct RunResult {
   std::vector<LaunchResult> layers;          ///< that were compared
   std::vector<kernels::Comparison> outputs;  ///< of all that was compared, each output once
   std::optional<ReplayResult> replays;       ///< of captured steps, between the first time and the last
+  bool interrupted = false;                  ///< a signal ended it before its last launch
   bool compared = false;
   bool verified = false;
   std::optional<LaunchFailure> failure;  ///< that the kernel's health words tell of

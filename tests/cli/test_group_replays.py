@@ -1,6 +1,12 @@
 """`monojit run --repeat` of a kernel that runs on eight devices in lockstep: captured steps, replayed."""
 
+import os
+import pty
+import signal
+
+import pytest
 import tensors
+from conftest import wait_until
 
 KEY = "kimi_k3.k2{tokens=1,nblocks=1}"
 ROWS = 8 * 7168  # ranks, columns
@@ -71,3 +77,59 @@ def test_a_replay_that_fails_is_named_though_others_were_on_their_way(monojit):
     assert outcome.code == 1
     assert outcome.json()["failure"]["place"] == "step 2, layer 1"
     assert outcome.err.splitlines()[0].startswith("monojit: step 2, layer 1: ")
+
+
+@pytest.fixture
+def launching(monojit):
+    """A binary that has a handler for SIGINT from its first launch on: what compiles has one of its own."""
+    assert monojit("warm", KEY, "--arch", "gfx950").code == 0
+    return monojit
+
+
+def catches(process, signal_number):
+    """Whether the process has a handler for the signal by now."""
+    status = dict(line.split(":", 1) for line in open(f"/proc/{process.pid}/status"))
+    return int(status["SigCgt"], 16) >> (signal_number - 1) & 1
+
+
+def test_an_interrupted_run_tells_what_was_compared(launching):
+    process = launching.start("run", KEY, "--repeat", 1000, "--json")
+    wait_until(lambda: catches(process, signal.SIGINT), "the first launch")
+    process.send_signal(signal.SIGINT)
+    outcome = launching.finish(process)
+    assert outcome.code == 1
+    assert outcome.err.splitlines() == [
+        "monojit: interrupted: ends behind the launches that are on their way; another signal ends it at once",
+        "monojit: interrupted behind 1 of 1000 launches: all that they left equals the reference"]
+    report = outcome.json()
+    assert report["interrupted"] is True
+    assert report["verified"] is True
+    assert report["launches"] == 1
+
+
+def test_a_second_signal_ends_a_run_at_once(launching, tmp_path):
+    process = launching.start("run", KEY, "--repeat", 1000, "--save", tmp_path / "x")
+    wait_until(lambda: catches(process, signal.SIGINT), "the first launch")
+    process.send_signal(signal.SIGINT)
+    wait_until(lambda: not catches(process, signal.SIGINT), "the first signal")
+    process.send_signal(signal.SIGINT)
+    assert launching.finish(process).code == -signal.SIGINT
+    assert not (tmp_path / "x").exists()
+
+
+def test_who_watches_replays_on_a_terminal_is_told_how_far_they_are_and_may_interrupt_them(launching, tmp_path):
+    terminal, end = pty.openpty()
+    process = launching.start_on("run", KEY, "--repeat", 1000, "--save", tmp_path / "x", stderr=end)
+    os.close(end)
+    with os.fdopen(terminal, errors="replace") as lines:
+        assert "of 998 replays: all " in next(lines)
+        process.send_signal(signal.SIGINT)
+        said = [next(lines) for _ in range(4)]
+    out, _ = process.communicate()
+    assert process.returncode == 1
+    assert "interrupted: ends behind" in said[0]
+    assert "interrupted behind " in said[1] and "of 1000 launches: all " in said[1]
+    assert "of 998 replays: all " in said[2]
+    assert f"{tmp_path / 'x'} is not written" in said[3]
+    assert "INTERRUPTED: what was compared equals the host reference" in out
+    assert not (tmp_path / "x").exists()

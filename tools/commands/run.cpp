@@ -56,6 +56,7 @@ void run(Options& options) {
   if (!options.ranks.empty()) options.run.ranks = static_cast<int>(decimal("--ranks", options.ranks, 1, kMostRanks));
   options.run.arch = options.build.arch;
   follow_saved_run(key, options.seed_given->count() > 0, options.run);
+  options.run.interruptible = true;
   const auto jit = make_jit(options.build);
   const RunResult result = run_in_memory(*jit, key, options.run);
   if (options.json) {
@@ -66,7 +67,7 @@ void run(Options& options) {
   if (!result.save_problem.empty()) say(result.save_problem);
   if (result.failure) say(failure_text(*result.failure, result.failed_place));
   const bool wrong = result.compared && !result.verified;
-  if (wrong || result.failure || !result.save_problem.empty()) throw Failed();
+  if (wrong || result.failure || result.interrupted || !result.save_problem.empty()) throw Failed();
 }
 
 void add_group_options(CLI::App& command, Options& options) {
