@@ -13,7 +13,10 @@ namespace monojit::tools {
 using namespace kernels::kimi_k3;
 
 std::size_t ExpertWeights::fill(const K2Key& key, const GroupMemory& memory) {
-  const std::vector<Routing> tokens = routes(key, memory, model_);
+  return fill(routes(key, memory, model_));
+}
+
+std::size_t ExpertWeights::fill(std::span<const Routing> tokens) {
   const std::vector<int> experts = expert_union(tokens);
   std::vector<int> missing;
   for (const int expert : experts) {

@@ -11,8 +11,11 @@
 #include "kernels/kimi_k3/k2/reference/reference.h"
 #include "runtime/hip/device_error.h"
 #include "runtime/peak_memory.h"
+#include "tools/failed_place.h"
+#include "tools/progress_clock.h"
 #include "tools/report.h"
 #include "tools/session.h"
+#include "tools/warm/interruptible.h"
 
 namespace monojit::tools {
 namespace {
@@ -23,11 +26,17 @@ using kernels::reference::bf16_value;
 using kernels::reference::BFloat16Bits;
 
 constexpr int kReplaysInFlight = 4;
+constexpr int kPeerHalves = 2;                                  // a step uses the one that the step before it does not
 constexpr std::uint64_t kReplaySeeds = std::uint64_t{1} << 32;  // of rows that no launch made one by one has
-constexpr double kProgressMs = 60'000;
 
 void add_rows(std::span<BFloat16Bits> to, std::span<const BFloat16Bits> from) {
   for (std::size_t i = 0; i < to.size(); ++i) to[i] = bf16_bits(bf16_value(to[i]) + bf16_value(from[i]));
+}
+
+/// What is left of the last launch of a step that as many steps followed.
+std::optional<GroupReplay::Left> left_behind(std::int32_t steps) {
+  if (steps >= kPeerHalves) return std::nullopt;
+  return steps == 0 ? GroupReplay::Left::kAll : GroupReplay::Left::kPeerHalf;
 }
 
 void write_block(const K2Key& key, const RankMemory& rank) {
@@ -113,6 +122,11 @@ std::optional<LaunchFailure> GroupChain::launch(std::size_t index, bool verify, 
   return std::nullopt;
 }
 
+// A launch that does not reduce leaves its result in its half of the peer buffers alone.
+int GroupChain::replays_in_flight() const {
+  return plan_.back().key.reduce ? kReplaysInFlight : std::max(kPeerHalves / steps(), 1);
+}
+
 // Those that are on their way together have other rows than their neighbours: what one of the replays before left must
 // not be taken for its own result.
 std::deque<GroupReplay> GroupChain::replays(int count, bool verify) {
@@ -121,55 +135,63 @@ std::deque<GroupReplay> GroupChain::replays(int count, bool verify) {
     const auto number = static_cast<std::uint64_t>(i);
     GroupReplay& replay = replays.emplace_back(
         group_, plan_, i == 0 ? std::nullopt : std::optional<std::uint64_t>(seed_ + kReplaySeeds + number));
-    if (verify) replay.expect(experts_, model_);
+    replay.prepare(experts_, model_, verify);
     replay.capture(jit_);
   }
   return replays;
 }
 
 std::optional<LaunchFailure> GroupChain::replay(int times, bool verify, ReplayResult& result) {
-  std::deque<GroupReplay> in_flight = replays(std::min(times, kReplaysInFlight), verify);
+  std::deque<GroupReplay> in_flight = replays(std::min(times, replays_in_flight()), verify);
   group_.set_launch(epoch_ - 1, plan_.front().slot);  // the first step counts it on
   const Stopwatch watch;
-  double told_ms = 0;
-  while (result.count < times && result.mismatches == 0) {
+  ProgressClock clock;
+  while (result.count < times && result.difference.empty() && !Interruptible::interrupted()) {
     const auto count = std::min(in_flight.size(), static_cast<std::size_t>(times - result.count));
     if (auto failure = replay_together(in_flight, count, result)) return failure;
     result.run_ms = watch.ms();
-    if (result.run_ms - told_ms < kProgressMs) continue;
-    told_ms = result.run_ms;
-    say(progress_text(result, times));
+    if (clock.is_due()) say(progress_text(result, times));
   }
   epoch_ += result.count * steps();
   return std::nullopt;
 }
 
+// Each one has its turn to be the last, whose hand-offs are still there.
 std::optional<LaunchFailure> GroupChain::replay_together(std::deque<GroupReplay>& replays, std::size_t count,
                                                          ReplayResult& result) {
+  const std::size_t turns = static_cast<std::size_t>(result.count) / replays.size();
+  const auto nth = [&](std::size_t i) -> GroupReplay& { return replays[(turns + i) % replays.size()]; };
   std::string error;
   try {
-    for (std::size_t i = 0; i < count; ++i) replays[i].restore();
-    for (std::size_t i = 0; i < count; ++i) replays[i].launch();
+    for (std::size_t i = 0; i < count; ++i) nth(i).restore();
+    for (std::size_t i = 0; i < count; ++i) nth(i).launch();
     group_.synchronize();
   } catch (const runtime::DeviceError& failed) {
     error = failed.what();
   }
-  result.place = place_of(group_.memory()[0].of<std::int32_t>("epoch")[0], plan_.back().slot);
-  if (auto failure = failure_of(error)) return failure;
+  const std::int32_t epoch = latest_epoch();
+  result.place = place_of(epoch, plan_.back().slot);
+  if (auto failure = failure_of(error)) {
+    if (auto place = failed_place(group_.health(), watched_, epoch)) result.place = *std::move(place);
+    return failure;
+  }
   for (std::size_t i = 0; i < count; ++i) {
-    result.values += replays[i].values();
-    std::string first;
-    const std::size_t wrong = replays[i].mismatches(first);
-    if (wrong > 0 && result.mismatches == 0) {
-      result.difference =
-          fmt::format("replay {}: {} values are wrong; {}", result.count + static_cast<int>(i) + 1, wrong, first);
-    }
-    result.mismatches += wrong;
+    const auto behind = static_cast<std::int32_t>(count - 1 - i) * steps();
+    const std::string difference = nth(i).compare(epoch - behind, left_behind(behind), result.outputs);
+    if (!difference.empty() && result.difference.empty())
+      result.difference = fmt::format("replay {}: {}", result.count + static_cast<int>(i) + 1, difference);
   }
   result.count += static_cast<int>(count);
   if (result.first_resident_bytes == 0) result.first_resident_bytes = runtime::resident_memory();
   result.last_resident_bytes = runtime::resident_memory();
   return std::nullopt;
+}
+
+// Ranks that a failed launch ended for may be behind.
+std::int32_t GroupChain::latest_epoch() const {
+  std::int32_t latest = 0;
+  for (const RankMemory& rank : group_.memory()) latest = std::max(latest, rank.of<std::int32_t>("epoch")[0]);
+  return latest;
 }
 
 std::optional<LaunchFailure> GroupChain::failure_of(const std::string& error) const {

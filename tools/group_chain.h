@@ -36,7 +36,7 @@ class GroupChain {
   const runtime::LoadedKernel& first_kernel() const { return *kernels_.front().front(); }
 
   /// Puts the epoch of the first launch, which begins with the next call, and the experts' weights that it wants.
-  /// `given`: tensors of experts' weights that are to stay, as "rank3/w13". Returns how many experts the tokens pick.
+  /// `given`: tensors that are to stay, as "rank3/w13". Returns how many experts the tokens pick.
   std::size_t begin(std::int32_t epoch, const std::set<std::string>& given);
 
   /// Launch `index` of the plan, waited for and, if asked for, compared with the reference on what it really saw. What
@@ -46,16 +46,19 @@ class GroupChain {
   void begin_again();
   /// The plan up to `times` times as captured steps: the device counts the epoch, nothing happens between layers. Some
   /// are on their way together, on rows of their own that differ. Says on stderr now and then how far it is. If asked
-  /// for, compares what each replay leaves with the reference, and ends with the first ones that are wrong.
+  /// for, compares what each replay leaves with the reference, and ends with the first ones that are wrong. Ends early,
+  /// too, once it is interrupted.
   std::optional<LaunchFailure> replay(int times, bool verify, ReplayResult& result);
 
  private:
   using Loaded = std::vector<std::shared_ptr<const runtime::LoadedKernel>>;  // one a rank
 
   void front_half(const kernels::kimi_k3::K2Key& key);
+  int replays_in_flight() const;
   std::deque<GroupReplay> replays(int count, bool verify);
   std::optional<LaunchFailure> replay_together(std::deque<GroupReplay>& replays, std::size_t count,
                                                ReplayResult& result);
+  std::int32_t latest_epoch() const;
   std::optional<LaunchFailure> failure_of(const std::string& error) const;
   std::int32_t steps() const { return plan_.back().step + 1; }
 

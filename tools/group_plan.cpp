@@ -50,15 +50,14 @@ void check_fault(const std::string& fault, const FieldValues& values, int repeat
 }
 
 /// A layer that the model launches with another build would tell nothing of this one.
-void check_layer(const std::string& fault, const K2Key& key, int slot) {
+void check_layer(const std::string& option, const K2Key& key, int slot, std::string_view advice) {
   const std::optional<int> like = layer_like(key);
   const int layer = slot - back_slot(0);
   if (!like || is_like(layer, key)) return;
   throw UserError(fmt::format(
-      "--fault {}: layer {} of the model has nblocks={},reset={}, not the key's nblocks={},reset={}, as layer "
-      "{} has; give the key of the layer, or --layers that reach it",
-      fault, slot, blocks_of_layer(layer), static_cast<int>(resets_prefix(layer)), key.nblocks,
-      static_cast<int>(key.reset), back_slot(*like)));
+      "{}: layer {} of the model has nblocks={},reset={}, not the key's nblocks={},reset={}, as layer {} has; give {}",
+      option, slot, blocks_of_layer(layer), static_cast<int>(resets_prefix(layer)), key.nblocks,
+      static_cast<int>(key.reset), back_slot(*like), advice));
 }
 
 /// What a text of name=number and commas gives.
@@ -89,16 +88,21 @@ std::vector<std::pair<std::string, std::int64_t>> place_of(std::int32_t epoch, s
   return {{"step", epoch}, {"layer", slot - back_slot(0)}};
 }
 
-std::vector<PlannedLaunch> plan_layers(const K2Key& key, int layers) {
-  const std::optional<int> first = layer_like(key);
-  if (!first) {
+std::vector<PlannedLaunch> plan_layers(const K2Key& key, int layers, std::optional<std::int32_t> slot) {
+  const std::optional<int> like = layer_like(key);
+  if (!like) {
     throw UserError(fmt::format("--layers: no layer of the model has nblocks={},reset={}", key.nblocks,
                                 static_cast<int>(key.reset)));
   }
+  if (slot && (*slot < back_slot(kFirstLayer) || *slot > back_slot(kLastLayer)))
+    throw UserError(fmt::format("--layers: the tensor `layer` is {}, must be in {}..{}", *slot, back_slot(kFirstLayer),
+                                back_slot(kLastLayer)));
+  if (slot) check_layer("--layers behind the tensor `layer`", key, *slot, "the key of the layer");
+  const int first = slot ? *slot - back_slot(0) : *like;
   constexpr int kLayers = kLastLayer - kFirstLayer + 1;
   std::vector<PlannedLaunch> plan;
   for (int i = 0; i < layers; ++i) {
-    const int number = *first - kFirstLayer + i;
+    const int number = first - kFirstLayer + i;
     const int layer = kFirstLayer + number % kLayers;
     K2Key of_layer = key;
     of_layer.nblocks = blocks_of_layer(layer);
@@ -131,7 +135,9 @@ PlannedFault planned_fault(const kernels::BuildKey& key, const std::string& faul
   given.try_emplace("ticks", kFaultTicks);
   given.try_emplace("time", 1);
   check_fault(fault, given, repeat);
-  if (layers == 0) check_layer(fault, k2, static_cast<int>(given["layer"]));
+  if (layers == 0)
+    check_layer(fmt::format("--fault {}", fault), k2, static_cast<int>(given["layer"]),
+                "the key of the layer, or --layers that reach it");
   const int time = static_cast<int>(given["time"]);
   given.try_emplace("epoch", 1 + (time - 1) * (layers > 0 ? steps_of(plan_layers(k2, layers)) : 1));
   given.erase("time");

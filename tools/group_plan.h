@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,9 +21,11 @@ struct PlannedLaunch {
 /// Step and layer of a launch, by its arguments.
 std::vector<std::pair<std::string, std::int64_t>> place_of(std::int32_t epoch, std::int32_t slot);
 
-/// `layers` layers as the model has them, from the first one on that has the key's blocks and reset; behind the last
-/// layer the next step's first one. Throws UserError when no layer of the model is like the key.
-std::vector<PlannedLaunch> plan_layers(const kernels::kimi_k3::K2Key& key, int layers);
+/// `layers` layers as the model has them, from the one with argument `slot` on, else from the first one that has the
+/// key's blocks and reset; behind the last layer the next step's first one. Throws UserError when no layer of the model
+/// is like the key, or that of `slot` is not.
+std::vector<PlannedLaunch> plan_layers(const kernels::kimi_k3::K2Key& key, int layers,
+                                       std::optional<std::int32_t> slot = std::nullopt);
 
 /// The launch in which a rank is to stall.
 struct PlannedFault {

@@ -9,15 +9,21 @@
 
 #include "kernels/kimi_k3/k2/reference/generate.h"
 #include "kernels/kimi_k3/k2/reference/reference.h"
+#include "tools/launch_chain.h"
 
 namespace monojit::tools {
 namespace {
 
 using namespace kernels::kimi_k3;
+using kernels::Comparison;
 using kernels::reference::BFloat16Bits;
 using kernels::reference::same_bf16;
 
 constexpr BFloat16Bits kNan = 0x7FC0;
+constexpr const char* kOut = "replays.out";
+constexpr const char* kPrefix = "replays.prefix";
+constexpr const char* kFinal = "replays.final";
+constexpr const char* kHandOffs = "replays.hand_offs";
 
 // The emulator's device memory is the host's.
 std::span<BFloat16Bits> rows_of(const runtime::DeviceBuffer& buffer) {
@@ -67,19 +73,31 @@ GroupMemory GroupReplay::memory(std::size_t index) const {
   return memory;
 }
 
-void GroupReplay::expect(ExpertWeights& experts, kernels::reference::MatrixModel model) {
+void GroupReplay::prepare(ExpertWeights& experts, kernels::reference::MatrixModel model, bool verify) {
   restore();
   for (std::size_t i = 0; i < plan_.size(); ++i) {
     const GroupMemory before = memory(i);
-    experts.fill(plan_[i].key, before);
-    GroupResult after = run_group(plan_[i].key, before, model);
-    for (std::size_t rank = 0; rank < kRanks; ++rank) {
-      std::ranges::copy(after[rank].prefix, rows_of(prefix_[rank]).begin());  // which the next launch reads
-      results_.push_back({fmt::format("layer {}: rank{}/out", plan_[i].slot - back_slot(0), rank),
-                          rows_of(out_[i][rank]), std::move(after[rank].out)});
-      if (i + 1 < plan_.size()) continue;
-      results_.push_back({fmt::format("rank{}/prefix", rank), rows_of(prefix_[rank]), std::move(after[rank].prefix)});
+    const RoutedGroup routed = run_to_routing(plan_[i].key, before, model);
+    experts.fill(routed.routes);
+    if (verify) expect(i, before, model);
+    for (std::size_t rank = 0; rank < kRanks; ++rank)  // which the next launch reads
+      std::ranges::copy(routed.prefix[rank], rows_of(prefix_[rank]).begin());
+  }
+}
+
+void GroupReplay::expect(std::size_t index, const GroupMemory& before, kernels::reference::MatrixModel model) {
+  const PlannedLaunch& launch = plan_[index];
+  const bool last = index + 1 == plan_.size();
+  GroupResult after = run_group(launch.key, before, model);
+  if (last) hand_offs_.emplace(launch.key, before, after);
+  for (std::size_t rank = 0; rank < kRanks; ++rank) {
+    if (launch.key.reduce) {
+      results_.push_back({kOut, fmt::format("layer {}: rank{}/out", launch.slot - back_slot(0), rank),
+                          rows_of(out_[index][rank]), std::move(after[rank].out)});
     }
+    if (!last) continue;
+    results_.push_back(
+        {kPrefix, fmt::format("rank{}/prefix", rank), rows_of(prefix_[rank]), std::move(after[rank].prefix)});
   }
 }
 
@@ -122,23 +140,27 @@ void GroupReplay::launch() const {
   }
 }
 
-std::size_t GroupReplay::mismatches(std::string& first) const {
-  std::size_t count = 0;
+std::string GroupReplay::compare(std::int32_t epoch, std::optional<Left> left, std::vector<Comparison>& rows) const {
+  std::string first;
+  std::vector<Comparison> own;
   for (const Result& result : results_) {
-    if (std::ranges::equal(result.found, result.expected)) continue;
+    std::size_t wrong = 0;
     for (std::size_t i = 0; i < result.expected.size(); ++i) {
-      if (same_bf16(result.found[i], result.expected[i]) || count++ > 0) continue;
+      if (same_bf16(result.found[i], result.expected[i]) || wrong++ > 0 || !first.empty()) continue;
       first = fmt::format("{}[token {}][column {}] is {:#06x}, expected {:#06x}", result.name, i / kHidden, i % kHidden,
                           result.found[i], result.expected[i]);
     }
+    own.push_back({result.row, result.expected.size(), wrong, 0, 0, wrong == 0});
   }
-  return count;
-}
-
-std::size_t GroupReplay::values() const {
-  std::size_t count = 0;
-  for (const Result& result : results_) count += result.expected.size();
-  return count;
+  if (hand_offs_ && left) {
+    const PlannedLaunch& launch = plan_.back();
+    for (Comparison& region : hand_offs_->compare(group_.memory(), epoch, launch.slot, *left, first)) {
+      region.name = region.name == "final" && !launch.key.reduce ? kFinal : kHandOffs;
+      own.push_back(std::move(region));
+    }
+  }
+  merge(own, rows);
+  return first;
 }
 
 }  // namespace monojit::tools

@@ -12,6 +12,8 @@
 
 #include "kernels/common/reference/bfloat16.h"
 #include "kernels/common/reference/matrix_core.h"
+#include "kernels/common/workload.h"
+#include "kernels/kimi_k3/k2/reference/hand_offs.h"
 #include "runtime/group_step.h"
 #include "runtime/hip/buffer.h"
 #include "tools/expert_weights.h"
@@ -28,9 +30,9 @@ class GroupReplay {
   /// `group` and `plan` must outlive this.
   GroupReplay(const KimiGroup& group, const std::vector<PlannedLaunch>& plan, std::optional<std::uint64_t> seed);
 
-  /// Fills the experts' weights that the rows pick and works out what the launches leave. Without it no value counts as
-  /// wrong.
-  void expect(ExpertWeights& experts, kernels::reference::MatrixModel model);
+  /// Fills the experts' weights that the rows pick. If asked for, works out what the launches leave; else nothing is
+  /// compared.
+  void prepare(ExpertWeights& experts, kernels::reference::MatrixModel model, bool verify);
   void capture(runtime::Jit& jit);
 
   /// Puts the prefix in place, and NaNs where results are to come.
@@ -38,15 +40,18 @@ class GroupReplay {
   /// Behind what the ranks' streams hold already.
   void launch() const;
 
-  /// How many of the values that the launches left are not the expected ones; `first` then tells of one.
-  std::size_t mismatches(std::string& first) const;
-  /// How many values mismatches() looks at.
-  std::size_t values() const;
+  using Left = kernels::kimi_k3::ExpectedHandOffs::Left;
+  /// What the launches left, the last of them with this epoch, beside the expected: adds to the rows `replays.out` (of
+  /// every launch that reduces) and `replays.prefix`, and, where memory that all replays share still holds what the
+  /// last launch left there, to `replays.final` (where that is the result) and `replays.hand_offs` (all other regions).
+  /// The first difference in words; empty: there is none.
+  std::string compare(std::int32_t epoch, std::optional<Left> left, std::vector<kernels::Comparison>& rows) const;
 
  private:
   using Rows = std::vector<kernels::reference::BFloat16Bits>;
   using OfRanks = std::array<runtime::DeviceBuffer, kernels::kimi_k3::kRanks>;
   struct Result {
+    const char* row;  ///< that it counts for
     std::string name;
     std::span<const kernels::reference::BFloat16Bits> found;  ///< where the launches leave it
     Rows expected;
@@ -54,6 +59,8 @@ class GroupReplay {
 
   OfRanks buffers_like(std::string_view tensor) const;
   runtime::GroupLayer layer(std::size_t index) const;
+  /// Keeps what launch `index` is to leave.
+  void expect(std::size_t index, const kernels::kimi_k3::GroupMemory& before, kernels::reference::MatrixModel model);
   /// The group's memory as launch `index` sees it.
   kernels::kimi_k3::GroupMemory memory(std::size_t index) const;
 
@@ -63,6 +70,7 @@ class GroupReplay {
   std::vector<OfRanks> out_;         // one a launch
   std::vector<Rows> prefix_before_;  // one a rank
   std::vector<Result> results_;
+  std::optional<kernels::kimi_k3::ExpectedHandOffs> hand_offs_;  // of the last launch
   std::vector<std::unique_ptr<runtime::GroupStep>> steps_;
 };
 

@@ -92,16 +92,16 @@ std::set<std::string> replace_group_tensors(const std::filesystem::path& file, c
   // Every rank's first, so that one rank's own win.
   std::ranges::stable_partition(given,
                                 [](const FileTensor& tensor) { return tensor.name.find('/') == tensor.name.npos; });
-  std::set<std::string> experts;
+  std::set<std::string> replaced;
   for (const FileTensor& tensor : given) {
     const Place place = place_of(file, tensor.name, memory[0]);
     for (int rank = 0; rank < kRanks; ++rank) {
       if (place.rank.value_or(rank) != rank) continue;
       replace(file, tensor, memory[static_cast<std::size_t>(rank)].view(place.name));
-      if (is_expert_tensor(place.name)) experts.insert(fmt::format("{}{}/{}", kRank, rank, place.name));
+      replaced.insert(fmt::format("{}{}/{}", kRank, rank, place.name));
     }
   }
-  return experts;
+  return replaced;
 }
 
 std::vector<FileTensor> tensors_before(const GroupMemory& memory) {
@@ -120,14 +120,15 @@ std::vector<FileTensor> tensors_before(const GroupMemory& memory) {
   return tensors;
 }
 
-void save_group_tensors(const std::filesystem::path& file, std::vector<FileTensor> before, const GroupMemory& memory) {
+void save_group_tensors(const std::filesystem::path& file, std::vector<FileTensor> before, const GroupMemory& memory,
+                        const FileMetadata& metadata) {
   for (const TensorShape& shape : rank_shapes(K2Key{})) {
     if (!shape.written) continue;
     const std::string name(shape.name);
     for (std::size_t rank = 0; rank < memory.size(); ++rank)
       before.push_back(copy_of(fmt::format("{}{}/{}", kRank, rank, name), memory[rank].view(name)));
   }
-  write_safetensors(file, before);
+  write_safetensors(file, before, metadata);
 }
 
 }  // namespace monojit::tools

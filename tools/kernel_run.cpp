@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "tools/output_file.h"
+#include "tools/saved_run.h"
 #include "tools/session.h"
 #include "tools/tensor_files.h"
 #include "tools/timeline_trace.h"
@@ -122,7 +123,7 @@ RunResult run_kernel(runtime::Jit& jit, const kernels::BuildKey& key, const RunO
   }
   if (!options.save.empty()) {
     try {
-      save_tensors(options.save, device.arch(), before, chain.download());
+      save_tensors(options.save, device.arch(), before, chain.download(), run_metadata(result.key, options, 1));
     } catch (const UserError& error) {  // the run is done: its result is worth having without the file
       result.save_problem = error.what();
     }

@@ -30,6 +30,7 @@ struct RunOptions {
   bool processes = false;  ///< of a kernel that runs on a group of ranks: a process a rank
   std::chrono::milliseconds timeout{0};  ///< of these: how long they wait for one that is stopped or silent
   std::string fault;                     ///< rank that stalls, of such a kernel (tools/group_plan.h); empty: none
+  bool interruptible = false;            ///< on a group: a signal ends the run early, which then tells what it has
   std::string trace;                     ///< file for the kernel's own time stamps; empty: none
   ProfileFlags profile;
 };
@@ -49,6 +50,7 @@ struct RunResult {
   std::vector<LaunchResult> layers;          ///< that were compared
   std::vector<kernels::Comparison> outputs;  ///< of all that was compared, each output once
   std::optional<ReplayResult> replays;       ///< of captured steps, between the first time and the last
+  bool interrupted = false;                  ///< a signal ended it before its last launch
   bool compared = false;
   bool verified = false;
   std::optional<LaunchFailure> failure;  ///< that the kernel's health words tell of

@@ -43,6 +43,8 @@ class KimiGroup {
   /// Waits for all ranks' streams, those of failed ranks too. Throws the DeviceError of the first that failed.
   void synchronize() const;
 
+  /// All ranks' health words.
+  std::vector<std::vector<std::uint32_t>> health() const;
   /// What waits that gave up left behind on all ranks.
   std::optional<std::string> explain(std::span<const runtime::WatchedLaunch> launches) const;
 

@@ -58,8 +58,8 @@ Json failure_json(const LaunchFailure& failure, const std::string& place) {
 Json replays_json(const ReplayResult& replays) {
   return {{"count", replays.count},
           {"run_ms", replays.run_ms},
-          {"values", replays.values},
-          {"mismatches", replays.mismatches},
+          {"values", replays.values()},
+          {"mismatches", replays.mismatches()},
           {"resident_bytes", {{"first", replays.first_resident_bytes}, {"last", replays.last_resident_bytes}}}};
 }
 
@@ -97,6 +97,8 @@ std::string layers_text(const std::vector<LaunchResult>& layers) {
 
 const char* verdict(const RunResult& result) {
   if (result.failure) return "FAILED";
+  if (result.interrupted && !result.compared) return "INTERRUPTED: nothing was compared";
+  if (result.interrupted && result.verified) return "INTERRUPTED: what was compared equals the host reference";
   if (!result.compared) return "not verified, as was asked for";
   return result.verified ? "verified: every output equals the host reference" : "NOT VERIFIED: outputs differ";
 }
@@ -143,10 +145,12 @@ Json to_json(const RunResult& result, const RunOptions& options) {
   json["times_ms"] = {{"emit", result.get_ms.emit},   {"codegen", result.get_ms.codegen}, {"link", result.get_ms.link},
                       {"store", result.get_ms.store}, {"load", result.load_ms},           {"run", result.run_ms}};
   json["resources"] = resources_json(result.resources);
+  json["seed"] = options.seed;
   json["launches"] = result.launches;
   json["outputs"] = outputs_json(result.outputs);
   json["verified"] = result.compared || result.failure ? Json(result.verified) : Json(nullptr);
   json["failure"] = result.failure ? failure_json(*result.failure, result.failed_place) : Json(nullptr);
+  if (result.interrupted) json["interrupted"] = true;
   if (result.emulator) {
     json["emulator"] = {{"wave_instructions", result.emulator->wave_instructions},
                         {"mfma", result.emulator->mfma},

@@ -23,7 +23,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxDepth = 8;                    // a list of a tensor of the header is 3 deep
+constexpr std::size_t kMaxDepth = 8;  // a list of a tensor of the header is 3 deep
+constexpr const char* kMetadata = "__metadata__";
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // as the reference implementation has it
 constexpr std::array<std::pair<std::string_view, unsigned>, 16> kDtypeBytes = {{{"BOOL", 1},
                                                                                 {"U8", 1},
@@ -57,8 +58,8 @@ class Reader {
     const json header = read_header();
     std::vector<Placed> placed;
     for (const auto& [name, entry] : header.items()) {
-      if (name == "__metadata__") {
-        check_metadata(entry);
+      if (name == kMetadata) {
+        (void)metadata_of(entry);
       } else {
         placed.push_back(describe(name, entry));
       }
@@ -68,6 +69,11 @@ class Reader {
     tensors.reserve(placed.size());
     for (Placed& each : placed) tensors.push_back(load(std::move(each)));
     return tensors;
+  }
+
+  FileMetadata metadata() {
+    const json header = read_header();
+    return header.contains(kMetadata) ? metadata_of(header[kMetadata]) : FileMetadata();
   }
 
  private:
@@ -109,11 +115,12 @@ class Reader {
     return header;
   }
 
-  void check_metadata(const json& metadata) const {
+  FileMetadata metadata_of(const json& metadata) const {
     const auto is_text = [](const json& value) { return value.is_string(); };
     if (!metadata.is_object() || !std::ranges::all_of(metadata, is_text)) {
       fail("its __metadata__ is no map of strings to strings");
     }
+    return metadata.get<FileMetadata>();
   }
 
   /// The tensors take all of the data, and no two the same bytes.
@@ -199,8 +206,9 @@ class Reader {
   std::uint64_t data_begin_ = 0;
 };
 
-std::string header_text(const std::vector<FileTensor>& tensors) {
+std::string header_text(const std::vector<FileTensor>& tensors, const FileMetadata& metadata) {
   json header = json::object();
+  if (!metadata.empty()) header[kMetadata] = metadata;
   std::uint64_t offset = 0;
   for (const FileTensor& tensor : tensors) {
     const std::uint64_t end = offset + tensor.bytes.size();
@@ -216,8 +224,11 @@ std::string header_text(const std::vector<FileTensor>& tensors) {
 
 std::vector<FileTensor> read_safetensors(const std::filesystem::path& file) { return Reader(file).read(); }
 
-void write_safetensors(const std::filesystem::path& file, const std::vector<FileTensor>& tensors) {
-  const std::string header = header_text(tensors);
+FileMetadata read_metadata(const std::filesystem::path& file) { return Reader(file).metadata(); }
+
+void write_safetensors(const std::filesystem::path& file, const std::vector<FileTensor>& tensors,
+                       const FileMetadata& metadata) {
+  const std::string header = header_text(tensors, metadata);
   std::array<char, 8> length{};
   for (std::size_t i = 0; i < length.size(); ++i) length[i] = static_cast<char>(header.size() >> 8 * i & 0xFF);
   std::vector<std::span<const std::byte>> parts = {std::as_bytes(std::span(length)), std::as_bytes(std::span(header))};

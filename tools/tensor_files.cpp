@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "kernels/common/error.h"
-#include "tools/safetensors.h"
 
 namespace monojit::tools {
 namespace {
@@ -61,11 +60,11 @@ void replace_tensors(const std::filesystem::path& file, std::string_view arch, s
 }
 
 void save_tensors(const std::filesystem::path& file, std::string_view arch, const std::vector<Tensor>& before,
-                  const std::vector<Tensor>& after) {
+                  const std::vector<Tensor>& after, const FileMetadata& metadata) {
   std::vector<FileTensor> out;
   append(kBefore, arch, before, out);
   append("", arch, after, out);
-  write_safetensors(file, out);
+  write_safetensors(file, out, metadata);
 }
 
 }  // namespace monojit::tools

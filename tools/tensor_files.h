@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/common/workload.h"
+#include "tools/safetensors.h"
 
 /// A kernel's tensors in safetensors files, by argument name.
 namespace monojit::tools {
@@ -14,8 +15,8 @@ namespace monojit::tools {
 /// UserError naming the tensor when no argument has its name or the dtype differs.
 void replace_tensors(const std::filesystem::path& file, std::string_view arch, std::vector<kernels::Tensor>& tensors);
 
-/// Writes every tensor of `before` as `in/NAME` and of `after` as `NAME`.
+/// Writes every tensor of `before` as `in/NAME` and of `after` as `NAME`, and the metadata.
 void save_tensors(const std::filesystem::path& file, std::string_view arch, const std::vector<kernels::Tensor>& before,
-                  const std::vector<kernels::Tensor>& after);
+                  const std::vector<kernels::Tensor>& after, const FileMetadata& metadata = {});
 
 }  // namespace monojit::tools

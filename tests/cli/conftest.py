@@ -41,8 +41,12 @@ class Monojit:
         self.environment["MONOJIT_CACHE_DIR"] = str(self.cache)
 
     def start(self, *arguments, **environment):
+        return self.start_on(*arguments, stderr=subprocess.PIPE, **environment)
+
+    def start_on(self, *arguments, stderr, **environment):
+        """start(), with a stderr that the test reads itself."""
         return subprocess.Popen([self.binary, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, errors="backslashreplace", env=self.environment | environment)
+                                stderr=stderr, text=True, errors="backslashreplace", env=self.environment | environment)
 
     @staticmethod
     def finish(process):

@@ -14,8 +14,14 @@ def read(path):
             for name, entry in header.items() if name != "__metadata__"}
 
 
-def write(path, tensors):
-    header, data = {}, b""
+def metadata(path):
+    content = path.read_bytes()
+    (length,) = struct.unpack_from("<Q", content)
+    return json.loads(content[8:8 + length]).get("__metadata__")
+
+
+def write(path, tensors, metadata=None):
+    header, data = {} if metadata is None else {"__metadata__": metadata}, b""
     for name, (dtype, shape, content) in tensors.items():
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(content)]}
         data += content

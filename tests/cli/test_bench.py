@@ -73,6 +73,17 @@ def test_a_group_kernel_is_told_stage_by_stage(monojit):
     assert {name for name, stage in stages.items() if stage["bytes"]["system"] > 0} == readers
 
 
+def test_floors_say_at_which_bandwidth_they_are(monojit):
+    outcome = monojit("bench", "builds", "kimi_k3.k2{tokens=1,nblocks=1}", "--times", 1, "--no-verify")
+    assert outcome.code == 0, outcome
+    (head,) = [line for line in outcome.out.splitlines() if line.endswith("floor: weights at HBM's peak of 8 TB/s")]
+    heads, row = outcome.out.split(head)[1].split("stages of")[0].split("\n")[1:3]
+    assert heads.endswith("FLOOR US")
+    floor = float(row.split()[-1])
+    (line,) = [line for line in outcome.out.splitlines() if line.startswith("weights with their scales")]
+    assert line.endswith(f"floor {floor:.1f} us at HBM's peak of 8.0 TB/s, {floor * 8 / 7.2:.1f} us at the 7.2 TB/s that it is expected to give")
+
+
 def test_a_build_may_be_measured_without_a_launch(monojit):
     outcome = monojit("bench", "builds", "example.row_norm{rows=4,hidden=512}", "--no-run", "--times", 1)
     assert outcome.code == 0, outcome

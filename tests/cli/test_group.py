@@ -249,32 +249,6 @@ def test_layers_are_verified_and_replayed_while_the_tags_wrap_around(monojit, tm
     assert report["verified"] is True
 
 
-def test_every_replay_is_compared_and_memory_stays_flat(monojit):
-    outcome = monojit("run", KEY, "--repeat", 14, "--json")
-    assert outcome.code == 0, outcome
-    report = outcome.json()
-    assert report["launches"] == 14
-    replays = report["replays"]
-    assert replays["count"] == 12
-    rows_of_a_launch = 8 * 2 * 7168  # ranks; out and prefix
-    assert replays["values"] == 12 * rows_of_a_launch
-    assert replays["mismatches"] == 0
-    assert {"name": "replays", "elements": replays["values"], "mismatches": 0, "max_error": 0, "bound": 0} in report["outputs"]
-    assert replays["resident_bytes"]["last"] - replays["resident_bytes"]["first"] < 1 << 20
-
-
-def test_a_replay_that_fails_ends_the_run(monojit):
-    outcome = monojit("run", KEY, "--repeat", 4, "--no-verify", "--fault", "rank=3,time=3", "--json")
-    assert outcome.code == 1
-    report = outcome.json()
-    assert "fault_epoch=3,fault_layer=129" in report["key"]
-    assert report["launches"] == 1
-    assert report["replays"]["count"] == 0
-    assert report["failure"]["place"] == "step 3, layer 1"
-    of_step_1 = 256 + 129 + 1  # even and odd steps use one half of the peer buffer each
-    assert any("from rank 3, " in line and line.endswith(f"saw {of_step_1:#x}") for line in report["failure"]["health"])
-
-
 def test_what_was_given_and_saved_runs_again_and_gives_the_same(monojit, tmp_path):
     given, first, second = (tmp_path / f"{name}.safetensors" for name in ("given", "first", "second"))
     zeros, ones = (("BF16", [1, 1536], bytes(halves) * 1536) for halves in ((0, 0), (0x80, 0x3F)))
@@ -289,6 +263,39 @@ def test_what_was_given_and_saved_runs_again_and_gives_the_same(monojit, tmp_pat
     assert saved["rank3/out"] == saved["rank4/out"]
     assert saved["rank3/peer"][:2] == ("U8", [9519360])
     assert not any(name.split("/")[-1] in ("w13", "w13s", "w2", "w2s") for name in saved)
+
+
+def test_what_was_saved_with_a_seed_runs_again_with_that_seed_s_experts(monojit, tmp_path):
+    first, second = tmp_path / "first.safetensors", tmp_path / "second.safetensors"
+    assert monojit("run", KEY, "--seed", 7, "--save", first).code == 0
+    assert tensors.metadata(first)["ranks"] == "8"
+    outcome = monojit("run", KEY, "--inputs", first, "--save", second, "--json")
+    assert outcome.code == 0
+    assert outcome.json()["seed"] == 7
+    assert tensors.read(first) == tensors.read(second)
+
+
+def scalars(path, **values):
+    tensors.write(path, {name: ("I32", [1], value.to_bytes(4, "little")) for name, value in values.items()})
+    return path
+
+
+def test_layers_begin_with_the_one_that_a_file_names(monojit, tmp_path):
+    outcome = monojit("run", KEY, "--layers", 2, "--inputs", scalars(tmp_path / "x", layer=135, epoch=9), "--json")
+    assert outcome.code == 0, outcome
+    assert [(row["step"], row["layer"]) for row in outcome.json()["layers"]] == [(9, 7), (9, 8)]
+
+
+@pytest.mark.parametrize("values, options, why", [
+    ({"layer": 200}, ["--layers", "2"], "layer 200 of the model has nblocks=7,reset=1, not the key's nblocks=1,reset=0, as layer 129 has"),
+    ({"layer": 5}, ["--layers", "2"], "the tensor `layer` is 5, must be in 129..220"),
+    ({"layer": 130}, ["--fault", "rank=3"], "`layer` of rank 0 is 130, but the run begins with layer 129"),
+    ({"epoch": 49}, ["--fault", "rank=3"], "`epoch` of rank 0 is 49, but the run begins with epoch 1"),
+    ({"epoch": 49}, ["--fault", "rank=3", "--layers", "2"], "`epoch` of rank 0 is 49, but the run begins with epoch 1"),
+    ({"rank3/epoch": 49, "epoch": 1}, ["--fault", "rank=3"], "`epoch` of rank 3 is 49, but the run begins with epoch 1"),
+])
+def test_a_launch_of_a_file_that_the_options_do_not_make_is_refused(monojit, tmp_path, values, options, why):
+    assert refused(monojit("run", KEY, *options, "--inputs", scalars(tmp_path / "x", **values)), why)
 
 
 @pytest.mark.parametrize("name, shape, why", [

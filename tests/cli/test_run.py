@@ -13,7 +13,7 @@ def test_the_json_of_a_run_has_its_documented_names(monojit):
     outcome = monojit.run("--arch", "gfx950")
     assert outcome.code == 0
     report = outcome.json()
-    assert set(report) == {"key", "arch", "device", "cache", "times_ms", "resources", "launches", "outputs", "verified", "failure", "emulator"}
+    assert set(report) == {"key", "seed", "arch", "device", "cache", "times_ms", "resources", "launches", "outputs", "verified", "failure", "emulator"}
     assert report["key"].startswith("minimax_m3.k1{tokens=1,index_heads=1")
     assert report["arch"] == "gfx950"
     assert report["device"] == "emulator:0"

@@ -8,7 +8,7 @@ import time
 
 import pytest
 import tensors
-from conftest import KEY, refused
+from conftest import KEY, SMALL, refused
 
 NO_USERS_MAY_WRITE_HERE = "/proc/self/fdinfo/x.safetensors"
 
@@ -45,6 +45,55 @@ def test_a_file_for_two_things_is_refused_by_whatever_name_and_stays(monojit, tm
 def test_a_group_refuses_a_file_for_two_things_too(monojit, tmp_path):
     outcome = monojit.run("--save", tmp_path / "file", "--trace", tmp_path / "file", key="kimi_k3.k2{tokens=1,nblocks=1,timeline=1}")
     assert refused(outcome, "--trace", str(tmp_path / "file"), "choose another name")
+
+
+def saved_with_seed_7(monojit, path):
+    outcome = monojit.run("--seed", 7, "--save", path, key=SMALL)
+    assert outcome.code == 0, outcome
+    return outcome
+
+
+def test_a_saved_file_tells_of_its_run_whose_seed_is_taken_again(monojit, tmp_path):
+    key = saved_with_seed_7(monojit, tmp_path / "first").json()["key"]
+    metadata = tensors.metadata(tmp_path / "first")
+    release = metadata.pop("release")
+    assert metadata == {"key": key, "seed": "7", "layers": "1", "repeat": "1", "ranks": "1"}
+    assert release.split() == monojit("--version").out.split()
+    outcome = monojit.run("--inputs", tmp_path / "first", "--save", tmp_path / "again", key=SMALL)
+    assert outcome.code == 0
+    assert outcome.json()["seed"] == 7
+    assert outcome.warnings == [f"monojit: --seed 7, as {tmp_path / 'first'} has it"]
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "first").read_bytes()
+
+
+def test_a_seed_or_key_that_a_saved_file_has_not_is_told(monojit, tmp_path):
+    file = tmp_path / "x"
+    key = saved_with_seed_7(monojit, file).json()["key"]
+    outcome = monojit.run("--inputs", file, "--seed", 8, key=SMALL)
+    assert outcome.code == 0
+    assert outcome.json()["seed"] == 8
+    assert outcome.warnings == [f"monojit: {file} is of a run with --seed 7: what it lacks is made with --seed 8"]
+    outcome = monojit.run("--inputs", file, "--seed", 7, key="example.row_norm{rows=4,hidden=512,eps=0.5}")
+    assert outcome.code == 0
+    assert outcome.warnings == [f"monojit: {file} is of a run of {key}"]
+    assert refused(monojit.run("--inputs", file), str(file), f"is of a run of {key}, not of minimax_m3.k1")
+
+
+@pytest.mark.parametrize("metadata", [None, {}, {"format": "pt", "seed": "x"}, {"key": "common.bump{}", "seed": "7"}])
+def test_files_of_others_are_taken_as_they_are(monojit, tmp_path, metadata):
+    saved_with_seed_7(monojit, tmp_path / "first")
+    inputs = {name: tensor for name, tensor in tensors.read(tmp_path / "first").items() if name.startswith("in/")}
+    tensors.write(tmp_path / "file", inputs, metadata)
+    outcome = monojit.run("--inputs", tmp_path / "file", key=SMALL)
+    assert outcome.code == 0
+    assert outcome.warnings == []
+    assert outcome.json()["seed"] == 1
+
+
+@pytest.mark.parametrize("metadata", [{}, {"key": "common.bump{}"}, {"key": "common.bump{}", "seed": "-1"}, {"seed": "7"}])
+def test_metadata_that_are_damaged_are_refused(monojit, tmp_path, metadata):
+    tensors.write(tmp_path / "file", {}, {"release": "monojit 0.1.0"} | metadata)
+    assert refused(monojit.run("--inputs", tmp_path / "file", key=SMALL), str(tmp_path / "file"), "no key and seed")
 
 
 def test_inputs_may_be_replaced_by_what_is_saved(warm, tmp_path):

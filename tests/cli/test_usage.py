@@ -62,7 +62,8 @@ def test_a_wrong_command_line_is_refused_with_the_part_that_is_wrong(monojit, ar
 
 
 @pytest.mark.parametrize("command, option", [
-    ("run", "--save"), ("run", "--inputs"), ("run", "--arch"), ("run", "--cache-dir"), ("run", "--seed"), ("run", "--device"),
+    ("run", "--save"), ("run", "--inputs"), ("run", "--arch"), ("run", "--cache-dir"), ("run", "--seed"), ("run", "--device"), ("run", "--layers"), ("run", "--repeat"),
+    ("run", "--ranks"),
     ("dump", "--output"), ("dump", "--emit"), ("warm", "--cache-dir")])
 def test_an_empty_value_is_refused(monojit, command, option):
     assert refused(monojit(command, "minimax_m3.k1{tokens=1}", option, ""), option)

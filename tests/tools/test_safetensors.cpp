@@ -161,6 +161,16 @@ TEST_CASE("Tensors of a file replace arguments of their names; FP8 may come as r
   CHECK(tensors[1].shape == std::vector<std::int64_t>{1});
 }
 
+TEST_CASE("Metadata come back; a file that has none has an empty map") {
+  const TestFile file;
+  const FileMetadata metadata = {{"seed", "7"}, {"key", "a.b{\"c\"=1}"}};
+  write_safetensors(file.path(), {{"x", "U8", {4}, bytes_of("xxxx")}}, metadata);
+  CHECK(read_metadata(file.path()) == metadata);
+  CHECK(read_safetensors(file.path()).at(0).bytes == bytes_of("xxxx"));
+  write_safetensors(file.path(), {{"x", "U8", {4}, bytes_of("xxxx")}});
+  CHECK(read_metadata(file.path()).empty());
+}
+
 TEST_CASE("Of a file that a run saved, the tensors before the launch are used") {
   const TestFile file;
   std::vector<Tensor> after = some_arguments();

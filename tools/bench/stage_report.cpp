@@ -67,13 +67,14 @@ std::string stages_text(const RunFigures& run) {
   std::string text = table_of(run.stages).text();
   if (!run.weight_bytes) return text;
   constexpr double kMega = 1e6;
-  return text + fmt::format(
-                    "weights with their scales, which count as cached: {:.1f} MB at least; {:.1f} MB streamed; floor "
-                    "{:.1f} us at "
-                    "{:.1f} TB/s\n",
-                    static_cast<double>(*run.weight_bytes) / kMega,
-                    static_cast<double>(sum_of(run.stages).moved(Traffic::kStreamed)) / kMega,
-                    floor_us(*run.weight_bytes, kExpectedBytesPerSecond), kExpectedBytesPerSecond / 1e12);
+  return text +
+         fmt::format(
+             "weights with their scales, which count as cached: {:.1f} MB at least; {:.1f} MB streamed; floor "
+             "{:.1f} us at HBM's peak of {:.1f} TB/s, {:.1f} us at the {:.1f} TB/s that it is expected to give\n",
+             static_cast<double>(*run.weight_bytes) / kMega,
+             static_cast<double>(sum_of(run.stages).moved(Traffic::kStreamed)) / kMega, floor_us(*run.weight_bytes),
+             kHbmBytesPerSecond / 1e12, floor_us(*run.weight_bytes, kExpectedBytesPerSecond),
+             kExpectedBytesPerSecond / 1e12);
 }
 
 Json stages_json(std::span<const StageFigures> stages) {

@@ -163,8 +163,8 @@ void print_tables(const std::vector<kernels::BuildKey>& keys, const std::vector<
   }
   print("{}", builds.text());
   if (runs.empty()) return;
-  print("\n{}; wave-instructions by class, weights at {:.0f} TB/s\n{}", scenario(options), kHbmBytesPerSecond / 1e12,
-        runs.text());
+  print("\n{}; wave-instructions by class; floor: weights at HBM's peak of {:.0f} TB/s\n{}", scenario(options),
+        kHbmBytesPerSecond / 1e12, runs.text());
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].run && !all[i].run->stages.empty())
       print("\nstages of {}, of one rank\n{}", short_name(keys[i]), stages_text(*all[i].run));

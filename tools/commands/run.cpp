@@ -12,6 +12,7 @@
 #include "tools/commands/commands.h"
 #include "tools/group_run.h"
 #include "tools/kernel_run.h"
+#include "tools/saved_run.h"
 #include "tools/session.h"
 
 namespace monojit::tools {
@@ -22,6 +23,7 @@ struct Options {
   BuildFlags build;
   RunOptions run;
   std::string seed = "1";
+  const CLI::Option* seed_given = nullptr;
   std::string layers;
   std::string repeat = "1";
   std::string ranks;
@@ -62,6 +64,8 @@ void run(Options& options) {
     options.run.timeout = std::chrono::seconds(decimal("--timeout", options.timeout, 1, kMostTimeout));
   }
   options.run.arch = options.build.arch;
+  follow_saved_run(key, options.seed_given->count() > 0, options.run);
+  options.run.interruptible = true;
   const auto jit = make_jit(options.build);
   const RunResult result = run_in_memory(*jit, key, options.run);
   if (options.json) {
@@ -72,13 +76,15 @@ void run(Options& options) {
   if (!result.save_problem.empty()) say(result.save_problem);
   if (result.failure) say(failure_text(*result.failure, result.failed_place));
   const bool wrong = result.compared && !result.verified;
-  if (wrong || result.failure || !result.save_problem.empty()) throw Failed();
+  if (wrong || result.failure || result.interrupted || !result.save_problem.empty()) throw Failed();
 }
 
 void add_group_options(CLI::App& command, Options& options) {
   RunOptions& run = options.run;
-  command.add_option("--ranks", options.ranks,
-                     "of a kernel that runs on a group of ranks: how many; refused where it wants another number");
+  command
+      .add_option("--ranks", options.ranks,
+                  "of a kernel that runs on a group of ranks: how many; refused where it wants another number")
+      ->check(not_empty());
   command.add_flag("--processes", run.processes,
                    "of a kernel that runs on a group of ranks: a process a rank, instead of all in one");
   command.add_option("--timeout", options.timeout,
@@ -103,7 +109,8 @@ void add_run(CLI::App& app) {
   command.add_option("--device", options->run.device, "auto, hip, hip:N, emulator or emulator:N")
       ->check(not_empty())
       ->capture_default_str();
-  command.add_option("--seed", options->seed, "of the generated tensors: a decimal number")->capture_default_str();
+  options->seed_given =
+      command.add_option("--seed", options->seed, "of the generated tensors: a decimal number")->capture_default_str();
   command
       .add_option("--inputs", options->run.inputs,
                   "safetensors file whose tensors replace generated ones by argument name")
@@ -112,9 +119,11 @@ void add_run(CLI::App& app) {
       .add_option("--save", options->run.save,
                   "safetensors file to write: tensors before the launch as in/NAME, after it as NAME")
       ->check(not_empty());
-  command.add_option("--layers", options->layers,
-                     "launch so many layers one after the other on the same buffers, each on what the one before it "
-                     "left, and compare every one");
+  command
+      .add_option("--layers", options->layers,
+                  "launch so many layers one after the other on the same buffers, each on what the one before it "
+                  "left, and compare every one")
+      ->check(not_empty());
   command
       .add_option(
           "--repeat", options->repeat,

@@ -8,7 +8,8 @@ namespace monojit::tools {
 /// time.
 class Interruptible {
  public:
-  Interruptible();
+  /// `note`: a line for stderr, written when the first one comes; null: none. Must outlive this.
+  explicit Interruptible(const char* note = nullptr);
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;

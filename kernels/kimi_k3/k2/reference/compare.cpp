@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "kernels/kimi_k3/k2/layout.h"
+#include "kernels/kimi_k3/k2/reference/region_words.h"
 
 namespace monojit::kernels::kimi_k3 {
 namespace {
@@ -18,58 +19,6 @@ namespace {
 using reference::BFloat16Bits;
 using reference::BoundTracker;
 using Bytes = std::span<const std::byte>;
-using Words = std::span<const std::uint32_t>;
-
-bool is_nan(std::uint32_t bits) { return (bits & 0x7FFFFFFFU) > 0x7F800000U; }
-
-bool same_bf16_pair(std::uint32_t a, std::uint32_t b) {
-  const auto same_half = [&](int shift) {
-    return reference::same_bf16(static_cast<BFloat16Bits>(a >> shift), static_cast<BFloat16Bits>(b >> shift));
-  };
-  return same_half(0) && same_half(16);
-}
-
-/// Whether two values mean the same: bits, but for NaNs, whose payload nothing specifies.
-bool same_value(const Region& region, std::uint32_t want, std::uint32_t got) {
-  if (want == got) return true;
-  switch (region.content) {
-    case Content::kBFloat16Pair:
-    case Content::kBFloat16:
-      return same_bf16_pair(want, got);
-    case Content::kFloat32Pair:
-    case Content::kFloat32:
-      return is_nan(want) && is_nan(got);
-    case Content::kWordPair:
-      return region.name == "route" && is_nan(want) && is_nan(got);  // its weights; ids are small
-    case Content::kInt32:
-    case Content::kFp8:
-      break;
-  }
-  return false;
-}
-
-Words words_of(const Region& region, Bytes memory) {
-  return {reinterpret_cast<const std::uint32_t*>(memory.data() + region.offset),
-          static_cast<std::size_t>(region.bytes()) / 4};
-}
-
-/// Words of a region that differ.
-struct Differing {
-  std::size_t count = 0;
-  std::size_t first = 0;
-};
-Differing differing(const Region& region, Bytes want_memory, Bytes got_memory) {
-  const Words want = words_of(region, want_memory);
-  const Words got = words_of(region, got_memory);
-  Differing result;
-  if (std::memcmp(want.data(), got.data(), want.size_bytes()) == 0) return result;
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    const bool is_tag = is_pair(region.content) && i % 2 == 1;
-    if (is_tag ? want[i] == got[i] : same_value(region, want[i], got[i])) continue;
-    if (result.count++ == 0) result.first = i;
-  }
-  return result;
-}
 
 /// Bytes of a memory that no region covers and that differ.
 std::size_t differing_outside(std::span<const Region> regions, Bytes want, Bytes got) {
@@ -84,20 +33,6 @@ std::size_t differing_outside(std::span<const Region> regions, Bytes want, Bytes
   }
   count_to(want.size());
   return count;
-}
-
-std::vector<Region> scratch_regions(const K2Key& key) {
-  const ScratchLayout s = scratch_layout(key.tokens, key.nblocks);
-  return {s.part,  s.wgt, s.msq,  s.xrdy,  s.sgu,   s.h,  s.rpart, s.lpart, s.route,
-          s.inter, s.isc, s.lmsq, s.lnrdy, s.shrdy, s.ln, s.shp,   s.xrow};
-}
-
-/// The half in use, with offsets from the start of the buffer.
-std::vector<Region> peer_regions(const K2Key& key, std::size_t half) {
-  const PeerLayout p = peer_layout(key.tokens);
-  std::vector<Region> regions = {p.ar, p.rlog, p.lat, p.latr, p.final_};
-  for (Region& region : regions) region.offset += static_cast<std::int64_t>(half);
-  return regions;
 }
 
 /// prefix and out as regions of their own memory.
@@ -128,25 +63,6 @@ std::uint64_t inputs_digest(const K2Key& key, const RankMemory& rank) {
     if (!shape.written && !is_expert_weight(shape.name)) hash = digest_of(hash, rank.view(shape.name).bytes);
   }
   return hash;
-}
-
-std::string indices_text(const Region& region, std::size_t word) {
-  std::size_t element = region.content == Content::kBFloat16 ? 2 * word : (is_pair(region.content) ? word / 2 : word);
-  std::string text;
-  for (int axis = region.rank - 1; axis >= 0; --axis) {
-    const auto extent = static_cast<std::size_t>(region.axes[axis].extent);
-    text = fmt::format("[{} {}]", region.axes[axis].name, element % extent) + text;
-    element /= extent;
-  }
-  return text;
-}
-
-std::string difference_text(const Region& region, const Differing& found, Bytes want_memory, Bytes got_memory) {
-  const Words want = words_of(region, want_memory);
-  const Words got = words_of(region, got_memory);
-  const std::string_view what = is_pair(region.content) && found.first % 2 == 1 ? " tag" : "";
-  return fmt::format("{}: {} words differ, first {}{}: {:#010x}, expected {:#010x}", region.name, found.count,
-                     indices_text(region, found.first), what, got[found.first], want[found.first]);
 }
 
 /// What check_wide() says of a region.
@@ -270,7 +186,9 @@ std::vector<std::string> GroupExpectation::differences(const GroupMemory& after)
     for (const Checked& item : checked(key_, results_[rank], got[rank], half_offset(after[rank]))) {
       const Differing found = differing(item.region, item.want, item.got);
       if (found.count == 0) continue;
-      lines.push_back(fmt::format("rank{}/{}", rank, difference_text(item.region, found, item.want, item.got)));
+      lines.push_back(fmt::format("rank{}/{}", rank,
+                                  difference_text(item.region, found, words_of(item.region, item.want)[found.first],
+                                                  words_of(item.region, item.got)[found.first])));
     }
   }
   return lines;

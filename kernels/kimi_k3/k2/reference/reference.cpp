@@ -1,6 +1,7 @@
 #include "kernels/kimi_k3/k2/reference/reference.h"
 
 #include <span>
+#include <utility>
 
 #include "kernels/kimi_k3/k2/layout.h"
 #include "kernels/kimi_k3/k2/reference/rank_run.h"
@@ -57,10 +58,17 @@ GroupResult run_group(const K2Key& key, const GroupMemory& before, reference::Ma
   return run.take_results();
 }
 
-std::vector<Routing> routes(const K2Key& key, const GroupMemory& before, reference::MatrixModel model) {
+RoutedGroup run_to_routing(const K2Key& key, const GroupMemory& before, reference::MatrixModel model) {
   GroupRun run(key, before, model);
   run.run(kUpToRouting);
-  return {run.routes().begin(), run.routes().end()};
+  RoutedGroup routed{.routes = {run.routes().begin(), run.routes().end()}, .prefix = {}};
+  GroupResult results = run.take_results();
+  for (std::size_t rank = 0; rank < kRanks; ++rank) routed.prefix[rank] = std::move(results[rank].prefix);
+  return routed;
+}
+
+std::vector<Routing> routes(const K2Key& key, const GroupMemory& before, reference::MatrixModel model) {
+  return run_to_routing(key, before, model).routes;
 }
 
 std::int32_t tag_of(const RankMemory& rank) {

@@ -29,7 +29,15 @@ using GroupResult = std::array<RankResult, kRanks>;
 GroupResult run_group(const K2Key& key, const GroupMemory& before,
                       reference::MatrixModel model = reference::MatrixModel::kCdna3);
 
-/// The experts of every token, from the stages in front of the routing alone: which experts' weights a launch reads.
+/// What the stages up to the routing leave, which read no experts' weights.
+struct RoutedGroup {
+  std::vector<Routing> routes;                                      ///< the experts of every token
+  std::array<std::vector<reference::BFloat16Bits>, kRanks> prefix;  ///< as run_group() leaves it
+};
+RoutedGroup run_to_routing(const K2Key& key, const GroupMemory& before,
+                           reference::MatrixModel model = reference::MatrixModel::kCdna3);
+
+/// The experts of every token: which experts' weights a launch reads.
 std::vector<Routing> routes(const K2Key& key, const GroupMemory& before,
                             reference::MatrixModel model = reference::MatrixModel::kCdna3);
 
