@@ -173,7 +173,7 @@ std::optional<LaunchFailure> GroupChain::replay_together(std::deque<GroupReplay>
 }
 
 std::optional<LaunchFailure> GroupChain::failure_of(const std::string& error) const {
-  std::optional<std::string> health = group_.explain(watched_);
+  std::optional<std::string> health = group_.explain(watched_, facts_from(epoch_));
   if (error.empty() && !health) return std::nullopt;
   return LaunchFailure{.error = error, .health = std::move(health).value_or("")};
 }

@@ -63,10 +63,11 @@ void KimiGroup::synchronize() const {
   runtime::call_all(ranks_, [](const KimiRank& rank) { rank.synchronize(); });
 }
 
-std::optional<std::string> KimiGroup::explain(std::span<const runtime::WatchedLaunch> launches) const {
+std::optional<std::string> KimiGroup::explain(std::span<const runtime::WatchedLaunch> launches,
+                                              const runtime::LaunchFacts& facts) const {
   std::vector<std::vector<std::uint32_t>> health;
   for (const runtime::PeerRank& rank : peers_.ranks()) health.push_back(runtime::read_health(rank));
-  return runtime::explain_group(health, runtime::read_alarms(peers_.ranks().front()), launches);
+  return runtime::explain_group(health, runtime::read_alarms(peers_.ranks().front()), launches, facts);
 }
 
 }  // namespace monojit::tools

@@ -44,7 +44,8 @@ class KimiGroup {
   void synchronize() const;
 
   /// What waits that gave up left behind on all ranks.
-  std::optional<std::string> explain(std::span<const runtime::WatchedLaunch> launches) const;
+  std::optional<std::string> explain(std::span<const runtime::WatchedLaunch> launches,
+                                     const runtime::LaunchFacts& facts = {}) const;
 
  private:
   runtime::PeerGroup peers_;

@@ -251,6 +251,23 @@ def test_every_replay_is_compared_and_memory_stays_flat(monojit):
     assert replays["resident_bytes"]["last"] - replays["resident_bytes"]["first"] < 1 << 20
 
 
+def test_what_a_first_launch_missed_was_never_written(monojit):
+    failure = monojit("run", KEY, "--fault", "rank=3", "--json").json()["failure"]
+    lines = [line for line in failure["health"] if ", saw 0x" in line]
+    assert len(lines) >= 8
+    assert all(line.endswith(", no tag: nobody has written there since `monojit run` filled the memory") for line in lines), lines
+
+
+def test_a_health_word_that_was_set_before_the_launch_is_told_so(monojit, tmp_path):
+    file = tmp_path / "health.safetensors"
+    tensors.write(file, {"rank3/health": ("I32", [257, 8], (1).to_bytes(4, "little") + bytes(257 * 8 * 4 - 4))})
+    outcome = monojit("run", KEY, "--inputs", file, "--json")
+    assert outcome.code == 1
+    health = outcome.json()["failure"]["health"]
+    assert health[0] == "rank 3: health word 0 was set before the launch: none of its waits left a record, they gave up at once"
+    assert not any("waited more than" in line and line.startswith("rank 3: ") for line in health), health
+
+
 def test_a_replay_that_fails_ends_the_run(monojit):
     outcome = monojit("run", KEY, "--repeat", 4, "--no-verify", "--fault", "rank=3,time=3", "--json")
     assert outcome.code == 1
@@ -260,7 +277,7 @@ def test_a_replay_that_fails_ends_the_run(monojit):
     assert report["replays"]["count"] == 0
     assert report["failure"]["place"] == "step 3, layer 1"
     of_step_1 = 256 + 129 + 1  # even and odd steps use one half of the peer buffer each
-    assert any("from rank 3, " in line and line.endswith(f"saw {of_step_1:#x}") for line in report["failure"]["health"])
+    assert any("from rank 3, " in line and line.endswith(f"saw {of_step_1:#x}, the tag of an earlier launch (epoch 1, layer 129)") for line in report["failure"]["health"])
 
 
 def test_what_was_given_and_saved_runs_again_and_gives_the_same(monojit, tmp_path):

@@ -36,7 +36,9 @@ std::optional<HealthWords> health(const BuildKey& /*key*/) {
                      .regions = kWaitRegions,
                      .describe = describe_wait,
                      .source = wait_source,
-                     .layer_of_tag = slot_of_tag};
+                     .layer_of_tag = slot_of_tag,
+                     .launch_of_tag = launch_of_tag,
+                     .tag_before = tag_before};
 }
 
 PeerState peer_state(const BuildKey& /*key*/) {

@@ -13,6 +13,16 @@
 namespace monojit::kernels::kimi_k3 {
 namespace {
 
+constexpr std::uint32_t kSlotsOfStep = 256;
+constexpr std::int32_t kBackSlots = back_slot(0);
+constexpr std::uint32_t kEndOfTags = std::uint32_t{1} << 30;  // epochs that tags tell apart, and their slots
+
+/// Rises from launch to launch: a layer's front half comes before its back half, and that before the next layer.
+std::uint32_t place_of_tag(std::uint32_t tag) {
+  const auto slot = static_cast<std::uint32_t>(slot_of_tag(tag));
+  return (tag - 1) / kSlotsOfStep * kSlotsOfStep + slot % kBackSlots * 2 + slot / kBackSlots;
+}
+
 using Indices = std::array<std::int64_t, Region::kMaxAxes>;
 
 Indices indices_of(const Region& region, std::int64_t pair) {
@@ -112,6 +122,18 @@ std::string describe_wait(const BuildKey& key, std::string_view region, std::uin
   if (!known) return {};
   return fmt::format("{} ({}) from {}", known->region.meaning, place_text(known->region, known->indices),
                      source_text(known->source));
+}
+
+std::optional<TaggedLaunch> launch_of_tag(std::uint32_t tag) {
+  if (tag == 0 || tag > kEndOfTags) return std::nullopt;
+  const std::int32_t slot = slot_of_tag(tag);
+  if (slot % kBackSlots > kLastLayer) return std::nullopt;
+  return TaggedLaunch{.epoch = static_cast<std::int32_t>((tag - 1) / kSlotsOfStep), .layer = slot};
+}
+
+bool tag_before(std::uint32_t tag, std::uint32_t other) {
+  const std::uint32_t ahead = (place_of_tag(other) - place_of_tag(tag)) % kEndOfTags;
+  return ahead != 0 && ahead < kEndOfTags / 2;
 }
 
 std::optional<WaitSource> wait_source(const BuildKey& key, std::string_view region, std::uint32_t pair) {
