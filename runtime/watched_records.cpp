@@ -24,6 +24,16 @@ std::vector<std::string_view> all_regions(std::span<const WatchedLaunch> launche
   return regions;
 }
 
+/// A tag's place in the order of the launches around `near`, whose own is half a turn.
+std::uint32_t place_near(std::uint32_t tag, std::uint32_t near, const HealthWords& words) {
+  if (words.place_of_tag != nullptr) {
+    tag = words.place_of_tag(tag);
+    near = words.place_of_tag(near);
+  }
+  const std::uint32_t half = std::uint32_t{1} << (words.place_bits - 1);
+  return (tag - near + half) & (half | (half - 1));
+}
+
 }  // namespace
 
 std::optional<HealthWords> health_words(const kernels::BuildKey& key) {
@@ -51,11 +61,13 @@ const WatchedLaunch* launch_of(const WaitRecord& record, std::span<const Watched
   return nullptr;
 }
 
+bool tag_before(std::uint32_t tag, std::uint32_t other, const HealthWords& words) {
+  return place_near(tag, other, words) < place_near(other, other, words);
+}
+
 std::uint32_t launch_order(const WaitRecord& record, std::uint32_t near, std::span<const WatchedLaunch> launches) {
   const WatchedLaunch* const launch = launch_of(record, launches);
-  const int bits = launch == nullptr ? 32 : health_words(launch->key)->tag_bits;
-  const std::uint32_t half = std::uint32_t{1} << (bits - 1);
-  return (record.expected - near + half) & (half | (half - 1));
+  return place_near(record.expected, near, launch == nullptr ? HealthWords{} : *health_words(launch->key));
 }
 
 std::size_t stage_of(const WaitRecord& record, std::span<const WatchedLaunch> launches) {

@@ -20,6 +20,9 @@ kernels::WaitRecords watched_records(std::span<const std::uint32_t> health, std:
 /// The launch whose tag a record expected; null: it is none of them.
 const WatchedLaunch* launch_of(const kernels::WaitRecord& record, std::span<const WatchedLaunch> launches);
 
+/// Whether a tag's launch comes before another's, also where tags begin anew between them.
+bool tag_before(std::uint32_t tag, std::uint32_t other, const kernels::HealthWords& words);
+
 /// Where the launch that a record waited in stands among others: orders tags as launches follow each other, also where
 /// they begin anew. `near`: the tag of any of these.
 std::uint32_t launch_order(const kernels::WaitRecord& record, std::uint32_t near,

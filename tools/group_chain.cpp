@@ -195,7 +195,7 @@ std::int32_t GroupChain::latest_epoch() const {
 }
 
 std::optional<LaunchFailure> GroupChain::failure_of(const std::string& error) const {
-  std::optional<std::string> health = group_.explain(watched_);
+  std::optional<std::string> health = group_.explain(watched_, facts_from(epoch_));
   if (error.empty() && !health) return std::nullopt;
   return LaunchFailure{.error = error, .health = std::move(health).value_or("")};
 }

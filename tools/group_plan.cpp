@@ -88,6 +88,10 @@ std::vector<std::pair<std::string, std::int64_t>> place_of(std::int32_t epoch, s
   return {{"step", epoch}, {"layer", slot - back_slot(0)}};
 }
 
+runtime::LaunchFacts facts_from(std::int32_t epoch) {
+  return {.first_tag = static_cast<std::uint32_t>(launch_tag(epoch, 0)), .random_memory = true};
+}
+
 std::vector<PlannedLaunch> plan_layers(const K2Key& key, int layers, std::optional<std::int32_t> slot) {
   const std::optional<int> like = layer_like(key);
   if (!like) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/kimi_k3/k2/key.h"
+#include "runtime/group_health.h"
 
 namespace monojit::tools {
 
@@ -20,6 +21,9 @@ struct PlannedLaunch {
 
 /// Step and layer of a launch, by its arguments.
 std::vector<std::pair<std::string, std::int64_t>> place_of(std::int32_t epoch, std::int32_t slot);
+
+/// What this program knows of a run's launches, the first of which is in step `epoch`.
+runtime::LaunchFacts facts_from(std::int32_t epoch);
 
 /// `layers` layers as the model has them, from the one with argument `slot` on, else from the first one that has the
 /// key's blocks and reset; behind the last layer the next step's first one. Throws UserError when no layer of the model

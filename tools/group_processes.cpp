@@ -207,7 +207,8 @@ std::optional<LaunchFailure> failure_of(const kernels::BuildKey& key, const Shar
     alarms.assign(flags.begin(), flags.end());
   }
   const runtime::WatchedLaunch launch{key, shared.rank(0).of<std::int32_t>("layer")[0]};
-  auto text = runtime::explain_group(health, alarms, {&launch, 1});
+  auto text =
+      runtime::explain_group(health, alarms, {&launch, 1}, facts_from(shared.rank(0).of<std::int32_t>("epoch")[0]));
   if (!text && errors.empty()) return std::nullopt;
   return LaunchFailure{.error = fmt::format("{}", fmt::join(errors.texts(), "\n")),
                        .health = std::move(text).value_or("")};

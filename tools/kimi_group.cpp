@@ -69,8 +69,9 @@ std::vector<std::vector<std::uint32_t>> KimiGroup::health() const {
   return words;
 }
 
-std::optional<std::string> KimiGroup::explain(std::span<const runtime::WatchedLaunch> launches) const {
-  return runtime::explain_group(health(), runtime::read_alarms(peers_.ranks().front()), launches);
+std::optional<std::string> KimiGroup::explain(std::span<const runtime::WatchedLaunch> launches,
+                                              const runtime::LaunchFacts& facts) const {
+  return runtime::explain_group(health(), runtime::read_alarms(peers_.ranks().front()), launches, facts);
 }
 
 }  // namespace monojit::tools

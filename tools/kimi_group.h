@@ -46,7 +46,8 @@ class KimiGroup {
   /// All ranks' health words.
   std::vector<std::vector<std::uint32_t>> health() const;
   /// What waits that gave up left behind on all ranks.
-  std::optional<std::string> explain(std::span<const runtime::WatchedLaunch> launches) const;
+  std::optional<std::string> explain(std::span<const runtime::WatchedLaunch> launches,
+                                     const runtime::LaunchFacts& facts = {}) const;
 
  private:
   runtime::PeerGroup peers_;

@@ -36,6 +36,12 @@ struct WaitSource {
   std::optional<int> workgroup;  ///< nothing: depends on the data
 };
 
+/// The launch whose pairs a tag marks.
+struct TaggedLaunch {
+  std::int32_t epoch = 0;
+  std::int32_t layer = 0;  ///< its argument `layer`
+};
+
 /// Where a kernel's bounded waits leave their record (kernels/common/health.h).
 struct HealthWords {
   std::string_view argument;  ///< pointer argument whose memory holds them
@@ -48,7 +54,11 @@ struct HealthWords {
   std::optional<WaitSource> (*source)(const BuildKey&, std::string_view region, std::uint32_t pair) = nullptr;
   /// Argument `layer` of the launch that a tag marks; null: tags don't tell it.
   std::int32_t (*layer_of_tag)(std::uint32_t tag) = nullptr;
-  int tag_bits = 32;  ///< after 2^tag_bits tags begin anew
+  /// The same and its epoch; nothing: no launch has that tag.
+  std::optional<TaggedLaunch> (*launch_of_tag)(std::uint32_t tag) = nullptr;
+  /// Rises from launch to launch, and begins anew after 2^place_bits; null: the tag itself does.
+  std::uint32_t (*place_of_tag)(std::uint32_t tag) = nullptr;
+  int place_bits = 32;
 };
 
 /// Where a kernel leaves its time stamps, and what they mean.

@@ -35,7 +35,7 @@ std::optional<std::string> explain_health(std::span<const std::uint32_t> words, 
   std::vector<std::string> lines;
   for (const WaitedRegion& waited : by_region(records)) lines.push_back(region_text(waited, describe));
   if (!strange.empty()) lines.push_back(strange);
-  if (lines.empty()) return "a wait gave up, but no workgroup left its record";
+  if (lines.empty()) return std::string(kSetBefore);
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 

@@ -249,6 +249,23 @@ def test_layers_are_verified_and_replayed_while_the_tags_wrap_around(monojit, tm
     assert report["verified"] is True
 
 
+def test_what_a_first_launch_missed_was_never_written(monojit):
+    failure = monojit("run", KEY, "--fault", "rank=3", "--json").json()["failure"]
+    lines = [line for line in failure["health"] if ", saw 0x" in line]
+    assert len(lines) >= 8
+    assert all(line.endswith(", no tag: nobody has written there since `monojit run` filled the memory") for line in lines), lines
+
+
+def test_a_health_word_that_was_set_before_the_launch_is_told_so(monojit, tmp_path):
+    file = tmp_path / "health.safetensors"
+    tensors.write(file, {"rank3/health": ("I32", [257, 8], (1).to_bytes(4, "little") + bytes(257 * 8 * 4 - 4))})
+    outcome = monojit("run", KEY, "--inputs", file, "--json")
+    assert outcome.code == 1
+    health = outcome.json()["failure"]["health"]
+    assert health[0] == "rank 3: health word 0 was set before the launch: none of its waits left a record, they gave up at once"
+    assert not any("waited more than" in line and line.startswith("rank 3: ") for line in health), health
+
+
 def test_what_was_given_and_saved_runs_again_and_gives_the_same(monojit, tmp_path):
     given, first, second = (tmp_path / f"{name}.safetensors" for name in ("given", "first", "second"))
     zeros, ones = (("BF16", [1, 1536], bytes(halves) * 1536) for halves in ((0, 0), (0x80, 0x3F)))

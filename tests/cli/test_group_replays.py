@@ -69,7 +69,7 @@ def test_a_replay_that_fails_ends_the_run(monojit):
     assert report["replays"]["count"] == 0
     assert report["failure"]["place"] == "step 3, layer 1"
     of_step_1 = 256 + 129 + 1  # even and odd steps use one half of the peer buffer each
-    assert any("from rank 3, " in line and line.endswith(f"saw {of_step_1:#x}") for line in report["failure"]["health"])
+    assert any("from rank 3, " in line and line.endswith(f"saw {of_step_1:#x}, the tag of an earlier launch (epoch 1, layer 129)") for line in report["failure"]["health"])
 
 
 def test_a_replay_that_fails_is_named_though_others_were_on_their_way(monojit):

@@ -52,7 +52,7 @@ TEST_CASE("A failure stays, whatever becomes of the words, and names the ranks t
   one.fail();
   CHECK_FALSE(one.watch.watch(nullptr));
   REQUIRE(one.watch.poll_error());
-  CHECK_THAT(*one.watch.poll_error(), ContainsSubstring("rank 0: a wait gave up, but no workgroup left its record") &&
+  CHECK_THAT(*one.watch.poll_error(), ContainsSubstring("rank 0: health word 0 was set before the launch: ") &&
                                           ContainsSubstring("by rank 0's alarm flags, rank 0 gave up"));
   std::memset(one.group.ranks()[0].health(), 0, sizeof(std::uint32_t));
   CHECK(one.watch.watch(nullptr));

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <catch2/catch_test_macros.hpp>
@@ -41,9 +42,11 @@ TEST_CASE("Workgroups that waited for the same kind of thing share a line, which
       explain_rank(2, words, launches()) ==
       "rank 2: workgroup 4 (and 1 other) waited more than 10 s for pair 17927 of ar, partials of the output projection "
       "(source 5, token 0, word 7) from rank 5, workgroup 56, in the launch with layer 133: expected tag 0x986, saw "
-      "0x77\n"
+      "0x77, no tag: something else writes to that memory\n"
       "rank 2: workgroup 200 waited more than 10 s for pair 3 of lnrdy, flag of a slice of all rows of ln (slice 3) "
-      "from workgroup 59 of its own rank, in the launch with layer 133: expected tag 0x986, saw 0x77");
+      "from workgroup 59 of its own rank, in the launch with layer 133: expected tag 0x986, saw 0x77, no tag: "
+      "something "
+      "else writes to that memory");
 }
 
 TEST_CASE("A rank's lines come in the order of the data, whatever the order of the workgroups") {
@@ -62,7 +65,50 @@ TEST_CASE("A rank that is well says nothing; one whose first word alone is set h
   CHECK_FALSE(explain_rank(0, words, launches()));
   CHECK_FALSE(explain_rank(0, {}, launches()));
   words[0] = 1;
-  CHECK(explain_rank(0, words, launches()) == "rank 0: a wait gave up, but no workgroup left its record");
+  CHECK(explain_rank(0, words, launches()) ==
+        "rank 0: health word 0 was set before the launch: none of its waits left a record, they gave up at once");
+}
+
+TEST_CASE("Words that were set before the launch are told so, with the records of earlier launches as such") {
+  constexpr std::string_view kSetBefore = "rank 3: health word 0 was set before the launch: ";
+  Words words = healthy();
+  give_up(words, 4, "ar", 0);
+  const auto text = [&](std::uint32_t first_epoch) {
+    return explain_rank(3, words, launches(), {.first_tag = first_epoch * 256 + 1}).value_or("");
+  };
+  CHECK(text(9).starts_with("rank 3: workgroup 4 waited more than 10 s for pair 0 of ar, "));
+  CHECK(text(9).find(", in the launch with layer 133: ") != std::string::npos);
+  CHECK(text(10).starts_with(kSetBefore));
+  CHECK(text(10).find("\nrank 3: workgroup 4 waited more than 10 s for pair 0 of ar, ") != std::string::npos);
+  CHECK(text(10).find(", in an earlier launch with layer 133: ") != std::string::npos);
+  CHECK(text((1U << 22) - 1).find(kSetBefore) == std::string::npos);  // epochs began anew since
+
+  words[(4 + 1) * kernels::kHealthRecordWords + 3] = kTag + 1;  // of another layer than the step's
+  CHECK(explain_rank(3, words, launches())->starts_with(kSetBefore));
+  give_up(words, 5, "final", 0);
+  CHECK(explain_rank(3, words, launches())->find("was set before") == std::string::npos);
+}
+
+TEST_CASE("What was found in the place of the tag is told: nothing, what the memory began with, another launch's tag") {
+  const auto line = [](std::uint32_t seen, const LaunchFacts& facts = {}) {
+    Words words = healthy();
+    give_up(words, 4, "ar", 0);
+    words[(4 + 1) * kernels::kHealthRecordWords + 4] = seen;
+    const std::string text = explain_rank(2, words, launches(), facts).value_or("");
+    return text.substr(text.find("saw "));
+  };
+  CHECK(line(0) == "saw 0x0, where nobody has written since it was zeroed");
+  CHECK(line(0xA69BAB4C) == "saw 0xa69bab4c, no tag: something else writes to that memory");
+  CHECK(line(0xA69BAB4C, {.first_tag = {}, .random_memory = true}) ==
+        "saw 0xa69bab4c, no tag: nobody has written there since `monojit run` filled the memory");
+  CHECK(line(kTag - 1) == "saw 0x985, the tag of an earlier launch (epoch 9, layer 132)");
+  CHECK(line(kTag - 256) == "saw 0x886, the tag of an earlier launch (epoch 8, layer 133)");
+  CHECK(line(9 * 256 + 5 + 1) == "saw 0x906, the tag of an earlier launch (epoch 9, layer 5)");
+  CHECK(line(9 * 256 + 6 + 1) == "saw 0x907, the tag of a later launch (epoch 9, layer 6)");
+  CHECK(line(kTag + 256) == "saw 0xa86, the tag of a later launch (epoch 10, layer 133)");
+  constexpr std::uint32_t kLastEpoch = (1U << 22) - 1;  // epochs begin anew behind it
+  CHECK(line(kLastEpoch * 256 + kLayer + 1) ==
+        "saw 0x3fffff86, the tag of an earlier launch (epoch 4194303, layer 133)");
 }
 
 TEST_CASE("Words that no kernel leaves are no records: one line counts them") {

@@ -101,7 +101,7 @@ TEST_CASE("A rank that goes on within the bound has lost nothing, however often 
 
 TEST_CASE("A rank that sends nothing while others wait is ended after the exchange's bound") {
   RankProcesses processes(kRanks, [](int rank, const runtime::Gather& gather) {
-    while (rank == 2) pause();
+    if (rank == 2) (void)pause();
     (void)gather(message("first"), kShort);
   });
   CHECK(served(processes) == std::vector<std::string>{"first|first||"});

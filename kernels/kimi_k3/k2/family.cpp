@@ -37,7 +37,9 @@ std::optional<HealthWords> health(const BuildKey& /*key*/) {
                      .describe = describe_wait,
                      .source = wait_source,
                      .layer_of_tag = slot_of_tag,
-                     .tag_bits = kTagBits};
+                     .launch_of_tag = launch_of_tag,
+                     .place_of_tag = place_of_tag,
+                     .place_bits = kTagBits};
 }
 
 PeerState peer_state(const BuildKey& /*key*/) {

@@ -13,6 +13,10 @@
 namespace monojit::kernels::kimi_k3 {
 namespace {
 
+constexpr std::uint32_t kSlotsOfStep = 256;
+constexpr std::int32_t kBackSlots = back_slot(0);
+constexpr std::uint32_t kEndOfTags = std::uint32_t{1} << kTagBits;
+
 using Indices = std::array<std::int64_t, Region::kMaxAxes>;
 
 Indices indices_of(const Region& region, std::int64_t pair) {
@@ -112,6 +116,18 @@ std::string describe_wait(const BuildKey& key, std::string_view region, std::uin
   if (!known) return {};
   return fmt::format("{} ({}) from {}", known->region.meaning, place_text(known->region, known->indices),
                      source_text(known->source));
+}
+
+std::optional<TaggedLaunch> launch_of_tag(std::uint32_t tag) {
+  if (tag == 0 || tag > kEndOfTags) return std::nullopt;
+  const std::int32_t slot = slot_of_tag(tag);
+  if (slot % kBackSlots > kLastLayer) return std::nullopt;
+  return TaggedLaunch{.epoch = static_cast<std::int32_t>((tag - 1) / kSlotsOfStep), .layer = slot};
+}
+
+std::uint32_t place_of_tag(std::uint32_t tag) {
+  const auto slot = static_cast<std::uint32_t>(slot_of_tag(tag));
+  return (tag - 1) / kSlotsOfStep * kSlotsOfStep + slot % kBackSlots * 2 + slot / kBackSlots;
 }
 
 std::optional<WaitSource> wait_source(const BuildKey& key, std::string_view region, std::uint32_t pair) {
