@@ -33,7 +33,8 @@ void Skew::begin(Turn turn, u32 rounds) {
 void Skew::end_round(bool idle) {
   if (seed_ == 0 || devices_ < 2) return;
   round_ = mix_seed(round_, random_.next());
-  const bool over = rounds_ > 0 && --rounds_ == 0;
+  const bool over = rounds_ == 1;
+  if (rounds_ > 0) --rounds_;
   switch (turn_) {
     case Turn::kAhead:
       moved_ |= !idle;

@@ -96,7 +96,9 @@ class Chain {
   void verify(const K2Key& key, std::int32_t epoch, std::int32_t slot) {
     group().set_shape(key);
     group().set_launch(epoch, slot);
-    REQUIRE(bench_.disagreement_of(key) == "");
+    const std::string disagreement = bench_.disagreement_of(key);
+    INFO(disagreement);
+    REQUIRE(disagreement.empty());
     for (std::size_t rank = 0; rank < kRanks; ++rank) {
       const auto out = bench_.rank(rank).of<std::uint16_t>("out");
       outputs_.emplace_back(group().device(rank), out.size_bytes());
@@ -202,7 +204,9 @@ TEST_CASE(
   {
     const tests::EmulatorOption skew(tests::device().hip(), "skew", "1", "0");
     Left left;
-    REQUIRE(chain.run(nullptr, left).value_or("") == "");
+    const auto failure = chain.run(nullptr, left);
+    INFO(failure.value_or("no failure"));
+    REQUIRE(!failure);
     for (std::size_t rank = 0; rank < kRanks; ++rank) {
       INFO("rank " << rank);
       CHECK(left.memory[rank].prefix == chain.expected().memory[rank].prefix);
