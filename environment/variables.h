@@ -31,6 +31,7 @@ enum class Id : std::uint8_t {
   kEmulatorAlignment,
   kEmulatorHostIsa,
   kEmulatorStall,
+  kEmulatorSkew,
   kEmulatorLimit,
 };
 
@@ -72,6 +73,7 @@ inline constexpr Variable kVariables[] = {
     {Id::kEmulatorHostIsa, "MONOJIT_EMULATOR_HOST_ISA", "avx2 or avx512", "the best that this processor has"},
     {Id::kEmulatorStall, "MONOJIT_EMULATOR_STALL",
      "workgroups that never run: NUMBER, DEVICE:NUMBER or DEVICE:*, with commas", "none"},
+    {Id::kEmulatorSkew, "MONOJIT_EMULATOR_SKEW", "devices are held back at random: a 64-bit number, 0 for none", "0"},
     {Id::kEmulatorLimit, "MONOJIT_EMULATOR_LIMIT", "seconds after which a launch is given up", "none"},
 };
 

@@ -158,6 +158,10 @@ Reasons refuse_weights(const LayerWeights& weights) {
   collector.refuse_if(weights.moe_backend != "AITER_MXFP4_BF16", "the MoE backend is {}, must be AITER_MXFP4_BF16",
                       weights.moe_backend);
   collector.refuse_if(weights.activation != "situ", "the experts' activation is {}, must be situ", weights.activation);
+  collector.refuse_if(weights.situ_beta != 4, "SiTU's beta is {}, must be 4", weights.situ_beta);
+  collector.refuse_if(weights.situ_linear_beta != 25, "SiTU's linear beta is {}, must be 25", weights.situ_linear_beta);
+  collector.refuse_if(weights.scoring != "sigmoid", "the router scores by {}, must score by sigmoid", weights.scoring);
+  collector.refuse_if(!weights.renormalised, "the picked experts' weights are not renormalised: they must be");
   collector.refuse_if(!weights.has_shared_experts, "the layer has no shared experts");
   collector.refuse_if(weights.interleaved_gate_up, "gate and up rows of w13 alternate: they must be separated");
   return collector.take();

@@ -66,6 +66,10 @@ struct LayerWeights {
   double routed_scaling_factor = 1;
   std::string_view moe_backend = "AITER_MXFP4_BF16";
   std::string_view activation = "situ";
+  double situ_beta = 4;
+  double situ_linear_beta = 25;
+  std::string_view scoring = "sigmoid";
+  bool renormalised = true;  ///< the picked experts' weights, to a sum of 1
   bool has_shared_experts = true;
   bool interleaved_gate_up = false;  ///< rows of w13 alternate
 };

@@ -50,9 +50,9 @@ void monojitEmulatorResetCounters(void);
  * line. Empty if there was none. Valid until the thread's next HIP call. */
 const char* monojitEmulatorLastFault(void);
 
-/* Options "chip", "devices", "threads", "matrix", "memory", "checks", "seed", "alignment", "host_isa", "stall" and
- * "limit", as in the environment (MONOJIT_EMULATOR_CHIP ...). "chip", "devices", "matrix" and "host_isa" only before
- * the first HIP call that needs a device. 0, or 1 with the reason in monojitEmulatorLastFault().
+/* Options "chip", "devices", "threads", "matrix", "memory", "checks", "seed", "alignment", "host_isa", "stall", "skew"
+ * and "limit", as in the environment (MONOJIT_EMULATOR_CHIP ...). "chip", "devices", "matrix" and "host_isa" only
+ * before the first HIP call that needs a device. 0, or 1 with the reason in monojitEmulatorLastFault().
  */
 int monojitEmulatorSetOption(const char* name, const char* value);
 

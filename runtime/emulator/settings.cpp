@@ -144,6 +144,10 @@ constexpr Option kOptions[] = {
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.stalled = parse_stalled_list(option, value);
      }},
+    {"skew", name(Id::kEmulatorSkew), "an unsigned 64-bit number; 0: no skew",
+     [](Settings& settings, const Option& option, std::string_view value) {
+       settings.skew = parse_number(option, value);
+     }},
     {"limit", name(Id::kEmulatorLimit), "seconds, 1..1000000",
      [](Settings& settings, const Option& option, std::string_view value) {
        settings.limit_seconds = parse_count(option, value, kMostLimitSeconds);
@@ -180,6 +184,11 @@ bool Settings::stalls(u32 device, u64 workgroup) const {
 }
 
 void check_together(const Settings& settings) {
+  if (settings.skew != 0 && settings.devices < 2) {
+    throw Failure(FailureKind::kNotInitialized,
+                  fmt::format("{} is {}, but {} is 1: there is nobody to be ahead of", name(Id::kEmulatorSkew),
+                              settings.skew, name(Id::kEmulatorDevices)));
+  }
   for (const auto& [device, number] : settings.stalled) {
     if (device.value_or(0) < settings.devices) continue;
     throw Failure(FailureKind::kNotInitialized,

@@ -1,4 +1,4 @@
-// Workgroups that the settings keep from running, as one that hangs on a chip.
+// Workgroups that the settings keep from running, as one that hangs on a chip, and devices that they hold back.
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -137,6 +137,54 @@ TEST_CASE("the list of stalled workgroups is read as it is written, and a wrong 
     CAPTURE(wrong);
     CHECK_THROWS_MATCHES(apply_setting(settings, "stall", wrong), Failure,
                          MessageMatches(ContainsSubstring("use workgroups as NUMBER, DEVICE:NUMBER or DEVICE:*")));
+  }
+}
+
+TEST_CASE("under a skew now one device is ahead, now the other, and nobody's wait runs out of time") {
+  bool first_ended_first = false, second_ended_first = false;
+  for (u64 seed = 1; seed <= 8; ++seed) {
+    Devices devices({.devices = 2, .skew = seed});
+    std::vector<Buffer<u32>> words, results;
+    std::vector<std::shared_ptr<Grid>> grids;
+    for (u32 device = 0; device < 2; ++device) {
+      words.push_back(devices.allocate<u32>(1, device));
+      results.push_back(devices.allocate<u32>(kWorkgroups, device));
+      grids.push_back(devices.start(device, bounded_hand_off(), {.grid = {kWorkgroups, 1, 1}},
+                                    {words.back().address(), results.back().address()}));
+    }
+    while (devices.scheduler().busy()) {
+      devices.scheduler().round();
+      first_ended_first |= grids[0]->ended() && !grids[1]->ended();
+      second_ended_first |= grids[1]->ended() && !grids[0]->ended();
+    }
+    for (const Buffer<u32>& each : results) CHECK((each[1] == kCame && each[2] == kCame));
+  }
+  CHECK(first_ended_first);
+  CHECK(second_ended_first);
+}
+
+TEST_CASE("under a skew a wait that nobody ends runs out of time, and a launch that can't end is a deadlock") {
+  for (u64 seed = 1; seed <= 4; ++seed) {
+    const HandOff run({.devices = 2, .stalled = {{.device = {}, .number = 0}}, .skew = seed}, 1);
+    CHECK(run.results[1] == kTimeOut);
+    REQUIRE(run.grid->failure());
+    CHECK(run.grid->failure()->kind() == FailureKind::kDeadlock);
+  }
+}
+
+TEST_CASE("a skew is a number, and needs a second device") {
+  Settings settings{.devices = 2};
+  apply_setting(settings, "skew", "12");
+  CHECK(settings.skew == 12);
+  CHECK_NOTHROW(check_together(settings));
+  settings.devices = 1;
+  CHECK_THROWS_MATCHES(
+      check_together(settings), Failure,
+      MessageMatches(ContainsSubstring("MONOJIT_EMULATOR_SKEW is 12, but MONOJIT_EMULATOR_DEVICES is 1")));
+  for (const char* const wrong : {"x", "-1", "1.5", "1,2", ""}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_MATCHES(apply_setting(settings, "skew", wrong), Failure,
+                         MessageMatches(ContainsSubstring("use an unsigned 64-bit number; 0: no skew")));
   }
 }
 

@@ -72,19 +72,17 @@ bool ProgressWatch::idle_round(std::span<const std::unique_ptr<Worker>> workers,
   writes_ = writes;
   clock_reads_ = clock_reads;
   clock.fetch_add(1, std::memory_order_relaxed);
-  if (idle) return true;
-  idle_rounds_ = 0;
-  next_check_ = 1;
-  idle_since_ = {};
-  return false;
+  return idle;
 }
 
 ProgressWatch::Verdict ProgressWatch::finish_round(std::span<const std::unique_ptr<Worker>> workers,
                                                    std::span<const Visit> visits, std::atomic<u64>& clock,
-                                                   MemoryModel* model, OutsideWorld* world) {
-  if (!idle_round(workers, clock, model)) {
+                                                   MemoryModel* model, OutsideWorld* world, bool held) {
+  const bool idle = idle_round(workers, clock, model);
+  if (!idle || held) {
+    restart();
     if (world != nullptr) world->note_progress();
-    return Verdict::kProgress;
+    return idle ? Verdict::kHeld : Verdict::kProgress;
   }
   return finish_idle_round(visits, clock, world);
 }

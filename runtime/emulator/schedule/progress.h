@@ -25,7 +25,7 @@ struct Visit {
 /// ends at once.
 class ProgressWatch {
  public:
-  enum class Verdict : u8 { kProgress, kIdle, kDeadlock };
+  enum class Verdict : u8 { kProgress, kHeld, kIdle, kDeadlock };
 
   /// Forgets idle rounds: other launches begin.
   void restart() { idle_rounds_ = 0, next_check_ = 1, idle_since_ = {}; }
@@ -35,9 +35,9 @@ class ProgressWatch {
   }
 
   /// Called between rounds. A memory model (or null) may still have stores on their way. Without an outside world
-  /// nobody else can act.
+  /// nobody else can act. `held`: waves were kept from running, so that an idle round proves nothing (kHeld).
   Verdict finish_round(std::span<const std::unique_ptr<Worker>> workers, std::span<const Visit> visits,
-                       std::atomic<u64>& clock, MemoryModel* model, OutsideWorld* world);
+                       std::atomic<u64>& clock, MemoryModel* model, OutsideWorld* world, bool held);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -42,6 +42,7 @@ std::shared_ptr<Grid> Scheduler::start(LaunchRequest request) {
     pool_.resize(settings_.threads);
     order_.seed(settings_.seed);
     watch_.restart();
+    if (settings_.skew != skew_.seed()) skew_ = Skew(settings_.skew, settings_.devices);
     choose_memory();
   }
   if (launch_memory_.empty()) {
@@ -226,6 +227,7 @@ void Scheduler::work(u32 index) {
   u32 successors = 0;
   for (auto i = shares_.next(index); i && !interrupted_; i = shares_.next(index)) {
     Visit& place = visits_[*i];
+    if (skew_.on() && skew_.holds(place.group->device, place.group->number)) continue;
     while (place.group != nullptr && !place.grid->stopped()) {
       worker.begin_visit(place.group->device);
       worker.skips_unwritten = model_ != nullptr && model_->skips_unwritten(place.group->device);
@@ -287,8 +289,11 @@ void Scheduler::settle(RoundResult& result) {
   drop_stopped();
   for (const auto& grid : grids_) grid->add_round();
   end_traced_round();
-  switch (watch_.finish_round(pool_.workers(), visits_, clock_, model_.get(), outside_)) {
+  const auto verdict = watch_.finish_round(pool_.workers(), visits_, clock_, model_.get(), outside_, skew_.on());
+  skew_.end_round(verdict != ProgressWatch::Verdict::kProgress);
+  switch (verdict) {
     case ProgressWatch::Verdict::kProgress:
+    case ProgressWatch::Verdict::kHeld:
       break;
     case ProgressWatch::Verdict::kIdle:
       result.idle = true;

@@ -17,6 +17,7 @@
 #include "runtime/emulator/schedule/grid.h"
 #include "runtime/emulator/schedule/progress.h"
 #include "runtime/emulator/schedule/shares.h"
+#include "runtime/emulator/schedule/skew.h"
 #include "runtime/emulator/schedule/worker_pool.h"
 #include "runtime/emulator/settings.h"
 
@@ -93,6 +94,7 @@ class Scheduler {
   std::vector<u8*> launch_memory_;                   ///< not in use
   std::mt19937_64 order_;
   ProgressWatch watch_;
+  Skew skew_;
   std::unique_ptr<MemoryModel> model_;  ///< null: the host's memory itself, coherent
   struct MemoryChoice {
     MemoryMode memory = MemoryMode::kCoherent;

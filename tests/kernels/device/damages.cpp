@@ -253,4 +253,11 @@ const Damage kNothingLeft = {kNoMask.concerns, replace_each<[](llvm::IRBuilder<>
                                return static_cast<llvm::Value*>(llvm::Constant::getNullValue(i.getType()));
                              }>};
 
+const Damage kNoLayer = {[](const Instruction& i) {
+                           if (i.getOpcode() != Instruction::Add) return false;
+                           const auto* const argument = llvm::dyn_cast<llvm::Argument>(i.getOperand(1));
+                           return argument != nullptr && argument->getName() == "layer";
+                         },
+                         kNoMask.apply};
+
 }  // namespace monojit::tests::damage

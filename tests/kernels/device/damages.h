@@ -45,5 +45,7 @@ extern const Damage kNoClamp;
 /// Constant masks keep all bits, or none.
 extern const Damage kNoMask;
 extern const Damage kNothingLeft;
+/// Sums with the argument `layer` leave it out.
+extern const Damage kNoLayer;
 
 }  // namespace monojit::tests::damage

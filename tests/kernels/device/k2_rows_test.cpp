@@ -89,6 +89,59 @@ RowResults results(const tests::K2Bench& bench, const K2Key& key, int row) {
   return found;
 }
 
+/// Launches of one pair of block count and reset, of the same rows in every width.
+class Pair {
+ public:
+  Pair(tests::K2Bench& bench, int nblocks, bool reset) : bench_(bench), nblocks_(nblocks), reset_(reset) {
+    bench.fill(key_of(kMaxTokens), kSeed + static_cast<std::uint64_t>(nblocks));
+    for (int row = 0; row < kMaxTokens; ++row) inputs_.push_back(copy_rows(bench, kRowTensors, kMaxTokens, row));
+  }
+
+  RowResults alone(int row) {
+    launch(1, row);
+    return results(bench_, key_of(1), 0);
+  }
+  /// Whether row `row` of a launch of rows 0 .. `tokens` - 1 has the bits of `alone`.
+  bool is_among(int tokens, int row, const RowResults& alone) {
+    launch(tokens, 0);
+    return has(tokens, row, alone);
+  }
+  /// The same of a launch that was made already.
+  bool has(int tokens, int row, const RowResults& alone) const { return results(bench_, key_of(tokens), row) == alone; }
+
+ private:
+  K2Key key_of(int tokens) const { return {.tokens = tokens, .nblocks = nblocks_, .reset = reset_}; }
+
+  void launch(int tokens, int first_row) {
+    bench_.group().set_shape(key_of(tokens));
+    for (int row = 0; row < tokens; ++row) {
+      restore_rows(bench_, inputs_[static_cast<std::size_t>(first_row + row)], tokens, row);
+    }
+    bench_.group().set_launch(++epoch_, back_slot(kFirstLayer));
+    bench_.group().launch(key_of(tokens));
+  }
+
+  tests::K2Bench& bench_;
+  int nblocks_;
+  bool reset_;
+  std::vector<std::vector<Bytes>> inputs_;  // by row
+  std::int32_t epoch_ = 0;
+};
+
+/// All pairs that the model's layers have.
+template <class Check>
+void for_pairs(Check&& check) {
+  tests::K2Bench bench;
+  for (int nblocks = 1; nblocks <= kMaxBlocks; ++nblocks) {
+    for (const bool reset : {false, true}) {
+      if (nblocks == 1 && reset) continue;  // layer 0 is not K2's
+      INFO("blocks " << nblocks << " reset " << reset);
+      Pair pair(bench, nblocks, reset);
+      check(pair);
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("Given a row among others, when it runs alone or beside rows of zeros or NaN, then its bits are the same",
@@ -122,6 +175,38 @@ TEST_CASE("Given a row among others, when it runs alone or beside rows of zeros 
     run(one, 4);
     CHECK(results(bench, one, 0) == among);
   }
+}
+
+// Launches against launches, without the reference: every pair once, every width at least twice, of each width its last
+// rows.
+TEST_CASE(
+    "Given each pair of blocks and reset, when a row runs alone and among 1 to 7 others, then its bits are the same",
+    "[k2]") {
+  int turn = 0;
+  for_pairs([&](Pair& pair) {
+    const int tokens = 2 + turn % (kMaxTokens - 1);
+    const int row = tokens - 1 - turn / (kMaxTokens - 1) % tokens;
+    ++turn;
+    INFO("tokens " << tokens << " row " << row);
+    CHECK(pair.is_among(tokens, row, pair.alone(row)));
+  });
+}
+
+TEST_CASE(
+    "Given each pair of blocks and reset, when every row runs alone and in every width, then its bits are the same",
+    "[.][k2-rows]") {
+  for_pairs([&](Pair& pair) {
+    std::vector<RowResults> alone;
+    for (int row = 0; row < kMaxTokens; ++row) alone.push_back(pair.alone(row));
+    for (int tokens = 2; tokens <= kMaxTokens; ++tokens) {
+      INFO("tokens " << tokens);
+      CHECK(pair.is_among(tokens, 0, alone[0]));
+      for (int row = 1; row < tokens; ++row) {
+        INFO("row " << row);
+        CHECK(pair.has(tokens, row, alone[static_cast<std::size_t>(row)]));
+      }
+    }
+  });
 }
 
 TEST_CASE("Given equal inputs, when K2 ran again and again, then all launches and ranks have the same bits", "[k2]") {

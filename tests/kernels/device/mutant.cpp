@@ -63,6 +63,7 @@ class Setting {
     const runtime::HipTable& hip = device().hip();
     runtime::set_emulator_option(hip, "seed", std::to_string(surroundings.seed));
     runtime::set_emulator_option(hip, "memory", std::string(surroundings.memory));
+    runtime::set_emulator_option(hip, "skew", std::to_string(surroundings.skew));
     runtime::set_emulator_option(hip, "checks", std::string(surroundings.checks));
   }
 };
@@ -80,6 +81,7 @@ std::optional<std::string> difference(const std::vector<kernels::Tensor>& want,
 std::string text(const Surroundings& surroundings) {
   std::string text =
       fmt::format("{} memory, seed {}, checks {}", surroundings.memory, surroundings.seed, surroundings.checks);
+  if (surroundings.skew != 0) text += fmt::format(", skew {}", surroundings.skew);
   if (surroundings.alone) text += fmt::format(", rank {} alone", *surroundings.alone);
   if (surroundings.late != nullptr) text += ", " + surroundings.late->name;
   return text;

@@ -18,6 +18,7 @@ namespace monojit::tests {
 struct Surroundings {
   std::string_view memory = "coherent";  ///< or "weak"
   int seed = 0;
+  int skew = 0;                      ///< which devices are held back when; 0: none
   std::string_view checks = "none";  ///< or "all", or names of checks
   std::optional<int> alone = {};     ///< the only rank of a group that runs; it finds what the others would have pushed
   const Mutation* late = nullptr;    ///< made in the kernel besides, mutated or not: what it is about comes late

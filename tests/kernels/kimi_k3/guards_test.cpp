@@ -104,15 +104,20 @@ TEST_CASE("weights of a wrong type, shape or order are refused, all at once") {
   weights.routed_scaling_factor = 2.5;
   weights.moe_backend = "TRITON";
   weights.activation = "silu";
+  weights.situ_beta = 1.5;
+  weights.situ_linear_beta = 7;
+  weights.scoring = "softmax";
+  weights.renormalised = false;
   weights.has_shared_experts = false;
   weights.interleaved_gate_up = true;
   const Reasons reasons = refuse_weights(weights);
-  CHECK(reasons.size() == 10);
+  CHECK(reasons.size() == 14);
   std::string all;
   for (const std::string& reason : reasons) all += reason + "\n";
   for (const char* const part :
        {"w_o is f32, must be bf16", "has shape [7], must have [7168]", "not contiguous", "w_x is none",
-        "w_up is missing", "2.5", "TRITON", "silu", "no shared experts", "separated"}) {
+        "w_up is missing", "2.5", "TRITON", "silu", "beta is 1.5, must be 4", "linear beta is 7, must be 25",
+        "scores by softmax", "renormalised", "no shared experts", "separated"}) {
     CHECK_THAT(all, ContainsSubstring(part));
   }
 }
