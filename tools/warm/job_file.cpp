@@ -16,7 +16,7 @@
 
 #include "kernels/common/error.h"
 #include "runtime/json_words.h"
-#include "tools/strict_json.h"
+#include "runtime/strict_json.h"
 
 namespace monojit::tools {
 namespace {
@@ -36,7 +36,7 @@ constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
 }
 
 json parse(std::string_view text, const std::string& place) {
-  if (const std::string problem = json_problem(text, kMaxDepth); !problem.empty()) refuse(place, problem);
+  if (const std::string problem = runtime::json_problem(text, kMaxDepth); !problem.empty()) refuse(place, problem);
   return json::parse(text);
 }
 
