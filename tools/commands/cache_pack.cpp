@@ -27,6 +27,8 @@ namespace {
 using cache::StoredEntry;
 
 constexpr const char* kStandardStream = "-";
+/// Of an archive that comes through a pipe: many times what the default limit of a folder packs into.
+constexpr std::uint64_t kMostInputBytes = std::uint64_t{4} << 30;
 
 /// The entries that a command names, by their heads; with --all, every one.
 std::vector<StoredEntry> chosen(const CacheCommand& command, const OpenCache& cache) {
@@ -35,6 +37,9 @@ std::vector<StoredEntry> chosen(const CacheCommand& command, const OpenCache& ca
   if (command.all) return all;
   std::vector<StoredEntry> found;
   for (const std::string& name : command.entries) std::ranges::move(find_entries(all, name), std::back_inserter(found));
+  std::ranges::sort(found, {}, &StoredEntry::digest);
+  const auto repeated = std::ranges::unique(found, {}, &StoredEntry::digest);
+  found.erase(repeated.begin(), repeated.end());
   return found;
 }
 
@@ -60,18 +65,40 @@ Json to_json(const cache::ArchiveItem& item) {
           {"stored_bytes", item.stored_bytes}};
 }
 
-/// All of stdin as a file, since an archive is read from its end.
+[[noreturn]] void refuse_input(std::string_view problem) { throw UserError(fmt::format("standard input {}", problem)); }
+
+/// The next of stdin: as many bytes as there is room for, less only at its end.
+std::span<const std::byte> next_input(std::span<std::byte> bytes) {
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const ssize_t got = read(STDIN_FILENO, bytes.data() + filled, bytes.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) refuse_input(fmt::format("can't be read ({})", cache::error_text(errno)));
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  return bytes.first(filled);
+}
+
+/// All of stdin as a file, since an archive is read from its end. It takes memory: what is no archive is refused
+/// before more of it comes.
 cache::Descriptor standard_input() {
   if (isatty(STDIN_FILENO) == 1) throw UserError("cache unpack -: no archive comes from a terminal (name a file)");
   cache::Descriptor file(memfd_create("monojit-archive", MFD_CLOEXEC));
-  int error = file.valid() ? 0 : errno;
-  std::vector<std::byte> bytes(std::size_t{1} << 20);
-  for (ssize_t got = 1; got != 0 && error == 0;) {
-    got = read(STDIN_FILENO, bytes.data(), bytes.size());
-    if (got > 0) error = cache::write_all(file.get(), std::span(bytes).first(static_cast<std::size_t>(got)));
-    if (got < 0 && errno != EINTR) error = errno;
+  if (!file.valid()) refuse_input(fmt::format("can't be kept ({})", cache::error_text(errno)));
+  std::vector<std::byte> buffer(std::size_t{1} << 20);
+  std::span<const std::byte> part = next_input(std::span(buffer).first(cache::kArchiveHeadBytes));
+  if (const std::string problem = cache::archive_head_problem(part); !problem.empty()) refuse_input(problem);
+  for (std::uint64_t size = 0; !part.empty(); part = next_input(buffer)) {
+    size += part.size();
+    if (size > kMostInputBytes) {
+      refuse_input(
+          fmt::format("has more than {} GiB: name a file, which is not kept in memory", kMostInputBytes >> 30));
+    }
+    if (const int error = cache::write_all(file.get(), part); error != 0) {
+      refuse_input(fmt::format("can't be kept ({})", cache::error_text(error)));
+    }
   }
-  if (error != 0) throw UserError(fmt::format("standard input can't be read ({})", cache::error_text(error)));
   return file;
 }
 
@@ -96,6 +123,7 @@ bool packs_to_stdout(const CacheCommand& command) {
 
 void put_archive(const std::vector<std::byte>& bytes, std::size_t entries) {
   put(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  if (!finish_output().empty()) throw Failed();  // which is told in the end
   say(fmt::format("packed {}, {} bytes", count_text(entries), bytes.size()));
 }
 
