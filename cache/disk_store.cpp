@@ -24,8 +24,6 @@ constexpr std::int64_t kTrimPause = 600;  // seconds
 /// The folder may be removed under a store at any moment; it is made anew, but not for ever.
 constexpr int kStoreAttempts = 3;
 
-bool is_missing(int error) { return error == ENOENT || error == ESTALE; }
-
 bool means_no_locks(int error) { return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS; }
 
 /// A link to one is none.

@@ -168,6 +168,8 @@ void sync_folder(const std::filesystem::path& folder) {
   if (descriptor.valid()) ::fsync(descriptor.get());
 }
 
+bool is_missing(int error) { return error == ENOENT || error == ESTALE; }
+
 std::string printable(std::string_view text) {
   std::string result;
   result.reserve(text.size());

@@ -46,6 +46,7 @@ std::vector<StoredEntry> chosen(const CacheCommand& command, const OpenCache& ca
 /// The file of a sound entry. With --all, an unusable one is said and left out; one that was named is refused.
 std::optional<cache::PackedEntry> packed(const StoredEntry& entry, bool all) {
   cache::FileBytes read = cache::read_file(entry.file, cache::kMaxEntryBytes);
+  if (all && cache::is_missing(read.error)) return std::nullopt;  // removed since it was listed
   std::string problem = entry.problem.empty() ? read.problem() : entry.problem;
   if (problem.empty()) {
     const auto decoded = cache::decode_for(entry.key, read.bytes);
