@@ -2,6 +2,7 @@
 
 import array
 import fcntl
+import json
 import os
 import random
 import signal
@@ -105,6 +106,45 @@ def test_a_signal_while_the_report_is_written_does_not_cut_it(monojit, signal_nu
     process.send_signal(signal_number)
     outcome = monojit.finish(process)
     assert outcome.code == 0 and len(outcome.json()["kernels"]) == 9
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_behind_the_report_changes_no_exit_code_and_leaves_no_folder(monojit, tmp_path, signal_number):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    for number in range(5):
+        process = monojit.start("warm", ROW_NORM, "--arch", "gfx950", "--json", "--cache-dir", tmp_path / f"cache{number}", TMPDIR=str(temporary))
+        report = ""
+        while not report.endswith("\n}\n"):
+            report += os.read(process.stdout.fileno(), 1 << 16).decode()
+        process.send_signal(signal_number)
+        assert monojit.finish(process).code == 0 and json.loads(report)["summary"]["strict_ready"] is True
+        assert list(temporary.iterdir()) == []
+
+
+def catches(process, number):
+    """Whether a process has a handler for a signal; None: it has ended."""
+    status = open(f"/proc/{process.pid}/status").read()
+    caught = [line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:")]
+    return bool(int(caught[0], 16) >> (number - 1) & 1) if process.poll() is None else None
+
+
+def test_a_signal_that_comes_when_all_is_there_already_interrupts_nothing(monojit):
+    arguments = ("warm", ROW_NORM, "--arch", "gfx950", "--jobs", "1", "--json")
+    assert monojit(*arguments).code == 0
+    done = 0
+    for _ in range(20):
+        process = monojit.start(*arguments)
+        while catches(process, signal.SIGINT) is False:
+            pass
+        process.send_signal(signal.SIGINT)
+        outcome = monojit.finish(process)
+        if outcome.code < 0:
+            continue  # it had ended, or the handler was not there yet
+        summary = outcome.json()["summary"]
+        assert (outcome.code == 1) == ("goes on where it stopped" in outcome.err) == (summary["not_started"] > 0), outcome
+        done += summary["not_started"] == 0
+    assert done > 0
 
 
 def test_the_memory_of_workers_is_nothing_where_none_was_started(monojit):
