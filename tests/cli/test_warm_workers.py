@@ -5,7 +5,9 @@ import fcntl
 import json
 import os
 import random
+import resource
 import signal
+import subprocess
 import termios
 import time
 
@@ -151,6 +153,24 @@ def test_the_memory_of_workers_is_nothing_where_none_was_started(monojit):
     arguments = ("warm", ROW_NORM, "--arch", "gfx950", "--json")
     assert monojit(*arguments).json()["summary"]["peak_worker_bytes"] > 0
     assert monojit(*arguments).json()["summary"]["peak_worker_bytes"] == 0
+
+
+@pytest.mark.parametrize("descriptors", [6, 8, 10, 12, 14, 16, 18, 20, 24, 28])
+def test_workers_that_can_not_be_started_cost_no_job_that_another_can_do(monojit, tmp_path, descriptors):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    command = [monojit.binary, "warm", "example.row_norm{rows=1..8,hidden=512}", "--arch", "gfx950", "--jobs", "4", "--json"]
+    done = subprocess.run(command, env=monojit.environment | {"TMPDIR": str(temporary)}, capture_output=True, text=True, timeout=TIMEOUT_S,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors)))
+    assert list(temporary.iterdir()) == []
+    if descriptors < 10:
+        assert done.returncode in (1, 2) and "Too many open files" in done.stderr
+        return
+    summary = json.loads(done.stdout)["summary"]
+    assert summary["built"] + summary["failed"] == 8
+    assert (done.returncode == 0) == (summary["failed"] == 0) == summary["strict_ready"], done
+    if descriptors >= 20:
+        assert done.returncode == 0, done
 
 
 def test_a_killed_warm_leaves_no_worker_behind(monojit):
