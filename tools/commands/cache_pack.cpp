@@ -148,7 +148,8 @@ void pack(const CacheCommand& command) {
   if (command.json) {
     print_json({{"archive", command.archive}, {"bytes", packed_bytes.size()}, {"entries", list}});
   } else {
-    print("packed {} into {}, {} bytes\n", count_text(archive->items().size()), command.archive, packed_bytes.size());
+    print("packed {} into {}, {} bytes\n", count_text(archive->items().size()), cache::printable(command.archive),
+          packed_bytes.size());
   }
 }
 

@@ -157,14 +157,18 @@ Json report(const WarmPlan& plan, Warmer& warmer, const Outcome& outcome) {
             {"strict_ready", outcome.strict_problems.empty()}}}};
 }
 
-void print_summary(const Warmer& warmer, const Outcome& outcome) {
+void print_summary(const WarmPlan& plan, const Warmer& warmer, const Outcome& outcome) {
   const WarmCounts& counts = outcome.counts;
   print("built {}, hit {}, failed {}{} in {:.1f} s; {} bytes in the cache", counts.built, counts.hit, counts.failed,
         counts.not_started > 0 ? fmt::format(", not started {}", counts.not_started) : "", outcome.seconds,
         outcome.bytes);
   if (const std::uint64_t peak = warmer.peak_worker_bytes(); peak > 0)
     print("; workers had {} MiB at most", peak / kMebi);
-  print("{}\n", outcome.strict_problems.empty() ? "; strict mode serves every job" : "");
+  if (plan.jobs.empty()) {
+    print("; this shard has no job\n");
+  } else {
+    print("{}\n", outcome.strict_problems.empty() ? "; strict mode serves every job" : "");
+  }
 }
 
 /// Runs the warmer with its progress shown; SIGINT and SIGTERM cancel it.
@@ -208,7 +212,7 @@ void conclude(const Options& options, const WarmPlan& plan, Warmer& warmer, cons
   if (options.json) {
     print_json(report(plan, warmer, outcome));
   } else {
-    print_summary(warmer, outcome);
+    print_summary(plan, warmer, outcome);
   }
   (void)finish_output();  // what went wrong is told in the end
   if (outcome.interrupted()) {
