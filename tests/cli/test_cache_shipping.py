@@ -269,3 +269,20 @@ def test_unpacking_more_than_the_limit_allows_is_said(monojit, packed):
     bytes_there = sum(file.stat().st_size for file in entry_files(monojit.cache))
     assert f"now has {bytes_there} bytes, more than the 10240 that MONOJIT_CACHE_MAX_SIZE allows it" in outcome.err
     assert monojit("cache", "unpack", packed, MONOJIT_CACHE_MAX_SIZE="0").err == ""
+
+
+def test_a_folder_that_can_not_be_written_is_one_line_of_unpack_and_clear(monojit, packed):
+    assert monojit("cache", "unpack", packed).code == 0
+    folder = os.fsencode(monojit.cache)
+    enter = mounting((folder, folder, None, MS_BIND, None), (None, folder, None, MS_REMOUNT | MS_BIND | MS_RDONLY, None))
+
+    def read_only(*arguments):
+        done = subprocess.run([monojit.binary, "cache", *arguments, "--json"], env=monojit.environment, capture_output=True, text=True,
+                              timeout=TIMEOUT_S, preexec_fn=enter)
+        (line,) = done.stderr.splitlines()
+        assert done.returncode == 1 and json.loads(done.stdout)["failed"] == 3
+        return line
+
+    for command in ("clear", "rm --all", "trim --max-size 1"):
+        assert read_only(*command.split()) == f"monojit: 3 entries could not be removed: may this user write to {monojit.cache}?"
+    assert f"cache folder {monojit.cache} can't be used (Read-only file system)" in read_only("unpack", packed)

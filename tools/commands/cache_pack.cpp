@@ -153,16 +153,22 @@ void pack(const CacheCommand& command) {
   }
 }
 
-/// Why an item is no sound entry; nothing when it was stored.
-std::optional<std::string> unpack_item(const cache::Archive& archive, const cache::ArchiveItem& item,
-                                       OpenCache& cache) {
-  const auto bytes = archive.read(item);
-  if (const auto* problem = std::get_if<std::string>(&bytes)) return *problem;
-  const auto& entry = std::get<std::vector<std::byte>>(bytes);
-  const auto decoded = cache::decode_for(item.key, entry);
-  if (const auto* error = std::get_if<cache::EntryError>(&decoded)) return error->text;
-  if (!cache.store.store(item.digest, entry)) return "could not be stored";
-  return std::nullopt;
+/// Whether an item was stored. Says why it is no sound entry; the store says once what is wrong with the folder.
+bool unpack_item(const cache::Archive& archive, const cache::ArchiveItem& item, OpenCache& cache,
+                 const std::string& name) {
+  auto bytes = archive.read(item);
+  std::string problem;
+  if (auto* text = std::get_if<std::string>(&bytes)) {
+    problem = std::move(*text);
+  } else {
+    const auto& entry = std::get<std::vector<std::byte>>(bytes);
+    const auto decoded = cache::decode_for(item.key, entry);
+    const auto* error = std::get_if<cache::EntryError>(&decoded);
+    if (error == nullptr) return cache.store.store(item.digest, entry);
+    problem = error->text;
+  }
+  say(fmt::format("{} in {} {}", cache::hex(item.digest), name, problem));
+  return false;
 }
 
 /// What is stored beyond the limit would be gone again after the next build, without a word.
@@ -191,11 +197,8 @@ void unpack(const CacheCommand& command) {
       if (!command.json)
         print("{}  {} for {}\n", cache::hex(item.digest), cache::printable(item.key.text),
               cache::printable(item.key.target));
-    } else if (const auto problem = unpack_item(*archive, item, *cache)) {
-      say(fmt::format("{} in {} {}", cache::hex(item.digest), command.archive, *problem));
-      ++failed;
     } else {
-      ++stored;
+      ++(unpack_item(*archive, item, *cache, command.archive) ? stored : failed);
     }
   }
   if (stored != 0) warn_of_limit(*cache);
