@@ -171,6 +171,23 @@ def test_digests_of_entries_are_completed(warm, tmp_path):
     assert completed(warm, "cache", "show", "--cache-dir", str(tmp_path), digest[:3]) == []
 
 
+def test_digests_are_those_of_the_folder_that_is_named_in_any_form(monojit, warm_cache, tmp_path):
+    (digest,) = (file.name[:12] for file in warm_cache.rglob("*.mono"))
+    for words in (("--cache-dir", str(warm_cache)), (f"--cache-dir={warm_cache}",), ("--cache-dir", "=", str(warm_cache))):
+        assert completed(monojit, "cache", "show", *words, digest[:3]) == [digest]
+        assert completed(monojit, "cache", *words, "show", digest[:3]) == [digest]
+    assert completed(monojit, "cache", "show", f"--cache-dir={tmp_path}", digest[:3]) == []
+
+
+def test_digests_are_completed_behind_the_archive_that_they_are_packed_into(warm):
+    (entry,) = warm.entries()
+    digest = entry["digest"][:12]
+    assert completed(warm, "cache", "pack", "") == []  # files are the shell's
+    for words in (("out",), ("out", "--json"), ("--cache-dir", str(warm.cache), "out"), ("out", digest)):
+        assert completed(warm, "cache", "pack", *words, digest[:3]) == [digest]
+    assert completed(warm, "cache", "pack", "--cache-dir", str(warm.cache), "") == []
+
+
 def test_every_subcommand_is_completed(monojit):
     offered = completed(monojit, "")
     for name in ("run", "dump", "diff", "keys", "warm", "cache", "doctor", "env", "completion", "bench", "emulate"):
