@@ -143,14 +143,22 @@ std::variant<std::vector<ArchiveItem>, std::string> items_of(std::span<const std
   return kMalformed;
 }
 
-std::variant<std::vector<ArchiveItem>, std::string> read_manifest(int descriptor, std::uint64_t file_bytes) {
-  const BytesOrProblem head = read_at(descriptor, 0, kHeaderBytes);
-  if (const auto* problem = std::get_if<std::string>(&head)) return *problem;
-  ByteReader start(std::get<Bytes>(head));
-  if (!std::ranges::equal(start.raw(kMagic.size()), kMagic)) return "is no archive of kernels (wrong first bytes)";
-  if (const std::uint32_t version = start.u32(); version != kArchiveVersion) {
-    return fmt::format("has archive version {}, this release reads version {}", version, kArchiveVersion);
+std::string header_problem(std::span<const std::byte> head) {
+  const std::span<const std::byte> magic = head.first(std::min(head.size(), kMagic.size()));
+  if (!std::ranges::equal(magic, std::span(kMagic).first(magic.size()))) {
+    return "is no archive of kernels (wrong first bytes)";
   }
+  ByteReader reader(head.subspan(magic.size()));
+  const std::uint32_t version = reader.u32();
+  if (reader.failed()) return "is truncated";
+  if (version == kArchiveVersion) return "";
+  return fmt::format("has archive version {}, this release reads version {}", version, kArchiveVersion);
+}
+
+std::variant<std::vector<ArchiveItem>, std::string> read_manifest(int descriptor, std::uint64_t file_bytes) {
+  const BytesOrProblem head = read_at(descriptor, 0, std::min<std::uint64_t>(file_bytes, kHeaderBytes));
+  if (const auto* problem = std::get_if<std::string>(&head)) return *problem;
+  if (std::string problem = header_problem(std::get<Bytes>(head)); !problem.empty()) return problem;
   if (file_bytes < kHeaderBytes + kFooterBytes) return "is truncated";
   const std::uint64_t end = file_bytes - kFooterBytes;
   const BytesOrProblem tail = read_at(descriptor, end, kFooterBytes);
@@ -168,6 +176,14 @@ std::variant<std::vector<ArchiveItem>, std::string> read_manifest(int descriptor
 }
 
 }  // namespace
+
+std::string archive_head_problem(std::span<const std::byte> head) {
+  if (std::string problem = header_problem(head); !problem.empty()) return problem;
+  ByteReader frame(head.subspan(kHeaderBytes));
+  // Of the first block, or of the manifest where there is none.
+  if (frame.u32() == ZSTD_MAGICNUMBER) return "";
+  return frame.failed() ? "is truncated" : "is damaged: no compressed part follows its first bytes";
+}
 
 std::variant<std::shared_ptr<const Archive>, std::string> Archive::open(const std::filesystem::path& file) {
   std::shared_ptr<Archive> archive(new Archive);

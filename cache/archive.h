@@ -29,6 +29,12 @@ namespace monojit::cache {
 //                                                 the manifest's frame and the three numbers
 inline constexpr std::uint32_t kArchiveVersion = 1;
 
+/// Of a file's beginning, what archive_head_problem() looks at.
+inline constexpr std::size_t kArchiveHeadBytes = 16;
+
+/// Why what begins with these bytes is no archive that this release reads, to go after its name; empty: it may be one.
+std::string archive_head_problem(std::span<const std::byte> head);
+
 struct ArchiveItem {
   Digest digest;
   Key key;

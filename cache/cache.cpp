@@ -110,7 +110,7 @@ void Cache::drop(const Key& key) {
   }
   if (disk_) {
     const auto on_disk = held ? disk_->lookup(key) : nullptr;
-    if (!on_disk || *on_disk == *held) disk_->remove(key.digest());
+    if (!on_disk || *on_disk == *held) disk_->discard(key.digest());
   }
   memory_.erase(key);  // last: nobody looks on the disk before
 }

@@ -24,8 +24,6 @@ constexpr std::int64_t kTrimPause = 600;  // seconds
 /// The folder may be removed under a store at any moment; it is made anew, but not for ever.
 constexpr int kStoreAttempts = 3;
 
-bool is_missing(int error) { return error == ENOENT || error == ESTALE; }
-
 bool means_no_locks(int error) { return error == ENOLCK || error == EOPNOTSUPP || error == ENOSYS; }
 
 /// A link to one is none.
@@ -71,7 +69,8 @@ bool DiskStore::store(const Digest& digest, std::span<const std::byte> bytes) {
   sweep_once();
   int error = ENOENT;
   for (int attempt = 0; attempt < kStoreAttempts && is_missing(error); ++attempt) error = try_store(digest, bytes);
-  if (error != 0) warn_of_folder(error);
+  if (error != 0) warn_of_folder(error, shut_folder(file_of(digest), W_OK | X_OK));
+  if (error == 0) warn_of_group();
   if (error == 0) trim_when_due(bytes.size());
   return error == 0;
 }
@@ -100,7 +99,7 @@ std::filesystem::path DiskStore::lock_file(const Key& key) const {
 FileLock DiskStore::lock(const Key& key, FileLock::Wait wait) const {
   const auto file = lock_file(key);
   if (const int error = make_own_folder(folder_, folder_ / kLocksFolder, options_.modes); error != 0) {
-    warn_of_folder(error);
+    warn_of_folder(error, shut_folder(file, W_OK | X_OK));
     return {};
   }
   if (is_in_files_place(file)) (void)remove_entry(file);
@@ -111,7 +110,7 @@ FileLock DiskStore::lock(const Key& key, FileLock::Wait wait) const {
                    fmt::format("cache folder {} has no file locks ({}): processes may build the same kernel twice",
                                printable(folder_.native()), error_text(lock.error())));
   } else {
-    warn_of_folder(lock.error());
+    warn_of_folder(lock.error(), shut_folder(file, W_OK | X_OK));
   }
   return lock;
 }
@@ -132,11 +131,12 @@ std::vector<StoredEntry> DiskStore::list(Look look, const EntryCheck& check) con
   return list_entries(folder_, inventory(), look, check);
 }
 
-bool DiskStore::remove(const Digest& digest) {
+bool DiskStore::remove(const Digest& digest) { return remove_entry(file_of(digest)) == 0; }
+
+void DiskStore::discard(const Digest& digest) {
   const auto file = file_of(digest);
   const int error = remove_entry(file);
-  if (error != 0 && error != ENOENT) warn_of_file(file, fmt::format("can't be removed ({})", error_text(error)));
-  return error == 0;
+  if (error != 0 && !is_missing(error)) warn_of_file(file, fmt::format("can't be removed ({})", error_text(error)));
 }
 
 Removed DiskStore::remove_all() {
@@ -205,7 +205,7 @@ std::optional<std::string> DiskStore::problem() const {
   }
   if (error == 0) error = TempFile(folder_ / kTemporaryFolder, options_.modes.file).error();
   if (error == 0) return std::nullopt;
-  return folder_problem(folder_, error);
+  return folder_problem(folder_, error, shut_folder(folder_ / kLocksFolder / "any", W_OK | X_OK));
 }
 
 void DiskStore::sweep_once() {
@@ -217,9 +217,31 @@ void DiskStore::sweep() {
   FileLock::sweep(folder_ / kLocksFolder);
 }
 
-void DiskStore::warn_of_folder(int error) const {
+void DiskStore::warn_of_folder(int error, const std::filesystem::path& part) const {
   // One cause for all that a folder in a file's place, a read-only disk or a lost right makes fail.
-  warnings_.once(fmt::format("folder {} {}", folder_.native(), error), folder_problem(folder_, error));
+  warnings_.once(fmt::format("folder {} {}", folder_.native(), error), folder_problem(folder_, error, part));
+}
+
+/// The first of the folders on the way to `file`, and of those that a store wants, that does not give these rights.
+std::filesystem::path DiskStore::shut_folder(const std::filesystem::path& file, int rights) const {
+  for (const auto& part : {folder_, folder_ / kEntriesFolder, file.parent_path(), folder_ / kTemporaryFolder}) {
+    if (::access(part.c_str(), rights) != 0 && !is_missing(errno)) return part;
+  }
+  return {};
+}
+
+/// Once a process: what its user stores in the folder of a group whose files are not made that group's.
+void DiskStore::warn_of_group() {
+  struct stat status{};
+  if (group_seen_.exchange(true) || ::stat(folder_.c_str(), &status) != 0) return;
+  const bool is_a_groups = (status.st_mode & S_IRWXG) == S_IRWXG && (status.st_mode & S_IWOTH) == 0;
+  if (!is_a_groups || (status.st_mode & S_ISGID) != 0 || status.st_gid == ::getegid()) return;
+  const std::string name = printable(folder_.native());
+  warnings_.once(
+      "group " + folder_.native(),
+      fmt::format("cache folder {} is a group's, but what is stored there is not made the group's: its other "
+                  "members can't use it (chmod g+s {})",
+                  name, name));
 }
 
 void DiskStore::warn_of_unreadable(const std::filesystem::path& file, int error) const {
@@ -229,7 +251,7 @@ void DiskStore::warn_of_unreadable(const std::filesystem::path& file, int error)
         fmt::format("{} is in the place of a cache folder: nothing is found there", printable(own.native()));
     warnings_.once(text, text);
   } else if (error == ENOTDIR || ::access(file.parent_path().c_str(), X_OK) != 0) {
-    warn_of_folder(error);
+    warn_of_folder(error, shut_folder(file, X_OK));
   } else {
     warn_of_file(file, fmt::format("can't be read ({})", error_text(error)));
   }

@@ -57,8 +57,10 @@ class DiskStore {
   /// Every entry file, damaged ones too, in the order of their names.
   std::vector<StoredEntry> list(Look look = Look::kWhole, const EntryCheck& check = {}) const;
 
-  /// Whether there was such a file and it is gone.
+  /// Whether there was such a file and it is gone. Says nothing.
   bool remove(const Digest& digest);
+  /// Removes what turned out unusable; says so where that can't be done.
+  void discard(const Digest& digest);
   /// Every entry, and what dead processes left. Files that are not the cache's own stay.
   Removed remove_all();
   /// What stands in the place of the store's folders and files, entries aside. A store of an entry removes what is in
@@ -77,7 +79,9 @@ class DiskStore {
   int try_store(const Digest& digest, std::span<const std::byte> bytes);
   void trim_when_due(std::uint64_t stored_bytes);
   bool last_trim_is_old() const;
-  void warn_of_folder(int error) const;
+  void warn_of_folder(int error, const std::filesystem::path& part = {}) const;
+  std::filesystem::path shut_folder(const std::filesystem::path& file, int rights) const;
+  void warn_of_group();
   void warn_of_unreadable(const std::filesystem::path& file, int error) const;
   void warn_of_file(const std::filesystem::path& file, const std::string& what) const;
   void sweep_once();
@@ -88,6 +92,7 @@ class DiskStore {
   StoreOptions options_;
   std::atomic<std::uint64_t> grown_ = 0;  ///< bytes that this object stored since it last looked at the limits
   std::atomic<bool> swept_ = false;
+  std::atomic<bool> group_seen_ = false;
 };
 
 }  // namespace monojit::cache

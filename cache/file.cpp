@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <iterator>
 #include <system_error>
 
 #include <fcntl.h>
@@ -72,6 +73,36 @@ void read_into(FileBytes& result, int descriptor, std::uint64_t size) {
     filled += static_cast<std::size_t>(count);
   }
   result.bytes.resize(filled);
+}
+
+/// UTF-8's characters of several bytes, and what the second byte may be; those behind it are 80 to BF. Left out are the
+/// control characters U+0080 to U+009F.
+struct Utf8Form {
+  unsigned char first;
+  unsigned char last;  ///< of first bytes
+  unsigned char least_second;
+  unsigned char most_second;
+  std::size_t bytes;
+};
+constexpr Utf8Form kUtf8Forms[] = {
+    {0xC2, 0xC2, 0xA0, 0xBF, 2}, {0xC3, 0xDF, 0x80, 0xBF, 2}, {0xE0, 0xE0, 0xA0, 0xBF, 3},
+    {0xE1, 0xEC, 0x80, 0xBF, 3}, {0xED, 0xED, 0x80, 0x9F, 3}, {0xEE, 0xEF, 0x80, 0xBF, 3},
+    {0xF0, 0xF0, 0x90, 0xBF, 4}, {0xF1, 0xF3, 0x80, 0xBF, 4}, {0xF4, 0xF4, 0x80, 0x8F, 4},
+};
+
+/// Bytes of the character that `text` begins with; 0: a control character, or no UTF-8.
+std::size_t shown_bytes(std::string_view text) {
+  constexpr unsigned char kSpace = 0x20;
+  constexpr unsigned char kDelete = 0x7F;
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  if (byte(0) <= kDelete) return byte(0) >= kSpace && byte(0) != kDelete ? 1 : 0;
+  for (const Utf8Form& form : kUtf8Forms) {
+    if (byte(0) < form.first || byte(0) > form.last || text.size() < form.bytes) continue;
+    if (byte(1) < form.least_second || byte(1) > form.most_second) return 0;
+    const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+    return std::ranges::all_of(text.substr(2, form.bytes - 2), continues) ? form.bytes : 0;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -168,16 +199,19 @@ void sync_folder(const std::filesystem::path& folder) {
   if (descriptor.valid()) ::fsync(descriptor.get());
 }
 
+bool is_missing(int error) { return error == ENOENT || error == ESTALE; }
+
 std::string printable(std::string_view text) {
   std::string result;
   result.reserve(text.size());
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code < 0x20 || code == 0x7F) {
-      result += fmt::format("\\x{:02x}", code);
+  while (!text.empty()) {
+    const std::size_t shown = shown_bytes(text);
+    if (shown == 0) {
+      fmt::format_to(std::back_inserter(result), "\\x{:02x}", static_cast<unsigned char>(text.front()));
     } else {
-      result += c;
+      result += text.substr(0, shown);
     }
+    text.remove_prefix(std::max<std::size_t>(shown, 1));
   }
   return result;
 }

@@ -85,7 +85,11 @@ void set_mode(int descriptor, unsigned mode);
 /// Makes the names in `folder` durable where that can be: what is lost in a crash otherwise is built anew.
 void sync_folder(const std::filesystem::path& folder);
 
-/// Without line ends and other control characters (as \x0a), so that a message stays one line.
+/// Whether an errno value says that a file is not there.
+bool is_missing(int error);
+
+/// Without line ends, other control characters and what is no UTF-8 (as \x0a), so that a message stays one line of
+/// text.
 std::string printable(std::string_view text);
 
 /// "No space left on device"

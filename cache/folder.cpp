@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "cache/file.h"
 #include "environment/variables.h"
@@ -52,14 +53,27 @@ UserFolder user_folder() {
   return user_folder([](const char* name) -> const char* { return std::getenv(name); });
 }
 
-std::string folder_problem(const std::filesystem::path& folder, int error) {
+std::optional<Obstacle> obstacle_in(const std::filesystem::path& folder) {
+  if (const auto file = file_in_the_way(folder)) return Obstacle{*file, ENOTDIR};
+  std::filesystem::path place = folder;
+  while (::access(place.c_str(), W_OK | X_OK) != 0) {
+    if (errno != ENOENT) return Obstacle{place, errno};
+    const std::filesystem::path parent = place.parent_path();
+    if (parent.empty() || parent == place) return Obstacle{place, ENOENT};
+    place = parent;
+  }
+  return std::nullopt;
+}
+
+std::string folder_problem(const std::filesystem::path& folder, int error, const std::filesystem::path& part) {
   const std::string name = printable(folder.native());
   if (const auto file = file_in_the_way(folder)) {
     if (*file == folder) return fmt::format("cache folder {} is a file: caching is off (set MONOJIT_CACHE_DIR)", name);
     return fmt::format("cache folder {} can't be made, {} is a file: caching is off (set MONOJIT_CACHE_DIR)", name,
                        printable(file->native()));
   }
-  const std::string why = error_text(error);
+  std::string why = error_text(error);
+  if (!part.empty() && part != folder) why = fmt::format("{}: {}", printable(part.native()), why);
   switch (error) {
     case ENOSPC:
     case EDQUOT:

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace monojit::cache {
@@ -22,7 +23,16 @@ UserFolder user_folder(const Environment& environment);
 /// From the process's environment.
 UserFolder user_folder();
 
-/// Why `folder` could not be used, in one line that says what to do. `error` is an errno value.
-std::string folder_problem(const std::filesystem::path& folder, int error);
+/// Why `folder` could not be used, in one line that says what to do. `error` is an errno value, `part` the folder in it
+/// that gave the error, where it is known.
+std::string folder_problem(const std::filesystem::path& folder, int error, const std::filesystem::path& part = {});
+
+/// Why nothing could be stored in `folder` now.
+struct Obstacle {
+  std::filesystem::path place;  ///< a file in the way, or a folder that can't be written
+  int error = 0;                ///< ENOTDIR for the former
+};
+/// Nothing where `folder` can be written, or made. Changes nothing, so that what a store alone would meet is not seen.
+std::optional<Obstacle> obstacle_in(const std::filesystem::path& folder);
 
 }  // namespace monojit::cache

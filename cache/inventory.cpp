@@ -64,10 +64,7 @@ void set_key(StoredEntry& stored, Key key) {
   }
 }
 
-void look_at_head(StoredEntry& stored) {
-  const FileBytes read = read_head(stored.file, kHeadBytes);
-  stored.problem = read.problem();
-  if (!stored.problem.empty()) return;
+void look_at_head(StoredEntry& stored, const FileBytes& read) {
   DecodedHead decoded = decode_head(read.bytes, read.file_bytes);
   if (const auto* error = std::get_if<EntryError>(&decoded)) {
     stored.problem = error->text;
@@ -78,10 +75,7 @@ void look_at_head(StoredEntry& stored) {
   if (stored.problem.empty()) stored.code_bytes = head.code_bytes;
 }
 
-void look_at_whole(StoredEntry& stored, const EntryCheck& check) {
-  const FileBytes read = read_file(stored.file, kMaxEntryBytes);
-  stored.problem = read.problem();
-  if (!stored.problem.empty()) return;
+void look_at_whole(StoredEntry& stored, const FileBytes& read, const EntryCheck& check) {
   DecodedEntry decoded = decode(read.bytes);
   if (const auto* error = std::get_if<EntryError>(&decoded)) {
     stored.problem = error->text;
@@ -93,6 +87,20 @@ void look_at_whole(StoredEntry& stored, const EntryCheck& check) {
   if (!stored.problem.empty()) return;
   stored.metadata = std::move(entry.metadata);
   stored.code_bytes = entry.code_object.size();
+}
+
+/// False: the file is not there any more.
+bool look_at(StoredEntry& stored, Look look, const EntryCheck& check) {
+  const bool whole = look == Look::kWhole;
+  const FileBytes read = whole ? read_file(stored.file, kMaxEntryBytes) : read_head(stored.file, kHeadBytes);
+  stored.problem = read.problem();
+  if (!stored.problem.empty()) return !is_missing(read.error);
+  if (whole) {
+    look_at_whole(stored, read, check);
+  } else {
+    look_at_head(stored, read);
+  }
+  return true;
 }
 
 /// An entry of which only its file is known.
@@ -147,11 +155,7 @@ std::vector<StoredEntry> list_entries(const std::filesystem::path& folder, const
   found.reserve(inventory.files.size());
   for (const EntryFile& file : inventory.files) {
     StoredEntry& stored = found.emplace_back(unread(folder, file));
-    if (look == Look::kHead) {
-      look_at_head(stored);
-    } else {
-      look_at_whole(stored, check);
-    }
+    if (!look_at(stored, look, check)) found.pop_back();
   }
   std::ranges::sort(found, {}, &StoredEntry::digest);
   return found;
@@ -160,7 +164,7 @@ std::vector<StoredEntry> list_entries(const std::filesystem::path& folder, const
 StoredEntry verified(StoredEntry listed, const EntryCheck& check) {
   listed.key = {};
   listed.code_bytes = 0;
-  look_at_whole(listed, check);
+  (void)look_at(listed, Look::kWhole, check);
   return listed;
 }
 

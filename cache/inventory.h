@@ -61,7 +61,8 @@ enum class Look : std::uint8_t {
 /// Why a sound entry is of no use for who asks, to go behind its file's name; empty: it is of use. None: all are.
 using EntryCheck = std::function<std::string(const Entry& entry)>;
 
-/// The inventory with every file looked at, in the order of their names. `check`: of those that are read whole.
+/// The inventory with every file looked at, in the order of their names, but for those that are gone by now. `check`:
+/// of those that are read whole.
 std::vector<StoredEntry> list_entries(const std::filesystem::path& folder, const Inventory& inventory, Look look,
                                       const EntryCheck& check = {});
 

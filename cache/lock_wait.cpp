@@ -29,7 +29,7 @@ bool LockWait::go_on() {
   }
   if (deadline_.over()) {
     say(fmt::format("{} has not built {} in {} s: going on without it", holder_text(), wanted_,
-                    std::chrono::duration_cast<std::chrono::seconds>(options_.longest).count()));
+                    std::chrono::duration<double>(options_.longest).count()));
     return false;
   }
   if (const auto now = Clock::now(); now >= next_line_) {

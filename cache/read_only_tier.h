@@ -32,6 +32,9 @@ class ReadOnlyTier {
   /// Whether one of them has a file that begins as the key's entry (begins_as_entry), or a block of this key.
   bool contains(const Key& key);
 
+  /// Opens the places if that was not done yet: says which of them can't be used.
+  void open_once();
+
   /// What differs in keys of the same text and target, as "generator 12ab…, llvm-22.1.8/comgr-3.0"; sorted.
   std::vector<std::string> other_versions(const Key& key);
 
@@ -39,7 +42,6 @@ class ReadOnlyTier {
   /// A folder, or an archive that was opened.
   using Place = std::variant<std::filesystem::path, std::shared_ptr<const Archive>>;
 
-  void open_once();
   void warn_of(std::string_view entry, std::string_view why) const;
   void warn_of_unreadable(const std::filesystem::path& folder, const std::filesystem::path& file, int error) const;
   std::shared_ptr<const Entry> decoded(const Key& key, const std::string& name, std::span<const std::byte> bytes) const;

@@ -10,7 +10,12 @@ namespace monojit::codegen {
 std::vector<std::byte> bitcode_of(const llvm::Module& module) {
   llvm::SmallVector<char, 0> buffer;
   llvm::raw_svector_ostream stream(buffer);
-  llvm::WriteBitcodeToFile(module, stream);
+  {
+    // Without a table of symbols, which linkers alone want and which names what LLVM_OVERRIDE_PRODUCER says.
+    llvm::BitcodeWriter writer(stream);
+    writer.writeModule(module);
+    writer.writeStrtab();
+  }
   const auto* const first = reinterpret_cast<const std::byte*>(buffer.data());
   return {first, first + buffer.size()};
 }

@@ -1,6 +1,8 @@
 #include "codegen/build.h"
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -64,12 +66,12 @@ void check_undefined(const CodeObject& object, const std::string& kernel) {
 std::vector<std::byte> run_comgr(const llvm::Module& module, const ir::Target& target, const Pipeline& pipeline,
                                  Build& build, Stopwatch& watch) {
   const comgr::ActionResult relocatable = comgr::codegen(bitcode_of(module), target.arch, pipeline.comgr_options);
-  if (!relocatable.log.empty()) build.warnings.push_back(relocatable.log);
+  build.warnings = relocatable.warnings;
   // Before linking: the linker would name one of them, in its own words.
   check_undefined(CodeObject(relocatable.bytes), build.symbol);
   build.times_ms.codegen = watch.lap();
   comgr::ActionResult linked = comgr::link(relocatable.bytes, target.arch);
-  if (!linked.log.empty()) build.warnings.push_back(linked.log);
+  std::ranges::move(linked.warnings, std::back_inserter(build.warnings));
   std::vector<std::byte> code_object = without_comment(linked.bytes);
   build.times_ms.link = watch.lap();
   return code_object;

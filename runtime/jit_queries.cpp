@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 #include <utility>
 
@@ -15,23 +16,25 @@ namespace {
 
 constexpr std::size_t kShownDigits = 12;  // of a generator's digest, as other_versions() shows them
 
-/// With control characters as escapes, which bash, zsh, ksh and POSIX since 2024 know: a message stays one line.
+/// With all but printable ASCII as octal numbers, which the printf of every POSIX shell puts back: a message stays one
+/// line.
 std::string escaped_shell_word(std::string_view text) {
-  std::string word = "$'";
-  for (const char c : cache::printable(text)) {
-    if (c == '\'') word += '\\';
-    word += c;
+  std::string word = "\"$(printf '";
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code < 0x20 || code >= 0x7F || c == '\'' || c == '\\' || c == '%') {
+      word += fmt::format("\\{:03o}", code);
+    } else {
+      word += c;
+    }
   }
-  return word + "'";
+  if (text.ends_with('\n')) word += '/';  // of a folder: the shell would take line ends at the end away
+  return word + "')\"";
 }
 
 /// As one word of a POSIX shell.
 std::string shell_word(std::string_view text) {
-  if (cache::printable(text) != text) {
-    std::string doubled;
-    for (const char c : text) doubled += c == '\\' ? "\\\\" : std::string(1, c);
-    return escaped_shell_word(doubled);
-  }
+  if (cache::printable(text) != text) return escaped_shell_word(text);
   std::string word = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -43,12 +46,24 @@ std::string shell_word(std::string_view text) {
   return word + "'";
 }
 
+/// What has to be done before the command can do its work; empty: nothing.
+std::string first_step(const std::filesystem::path& folder) {
+  const auto obstacle = folder.empty() ? std::nullopt : cache::obstacle_in(folder);
+  if (!obstacle) return "";
+  const std::string place = cache::printable(obstacle->place.native());
+  const std::string why = obstacle->error == ENOTDIR
+                              ? fmt::format("{} is a file", place)
+                              : fmt::format("{} can't be written, {}", place, cache::error_text(obstacle->error));
+  return fmt::format("; make the cache folder one that can be written ({}) or name another, then", why);
+}
+
 }  // namespace
 
 NotCachedError::NotCachedError(std::string key, std::string arch, std::string command,
                                const std::filesystem::path& folder, std::string_view reason)
-    : UserError(fmt::format("{} for {} is not in the cache{}, and {}: run {}", key, arch,
-                            folder.empty() ? "" : " " + cache::printable(folder.native()), reason, command)),
+    : UserError(fmt::format("{} for {} is not in the cache{}, and {}{}: run {}", key, arch,
+                            folder.empty() ? "" : " " + cache::printable(folder.native()), reason, first_step(folder),
+                            command)),
       key_(std::move(key)),
       arch_(std::move(arch)),
       command_(std::move(command)) {}

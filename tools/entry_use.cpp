@@ -9,8 +9,8 @@
 #include "runtime/arguments.h"
 #include "runtime/compiler/compiler_loader.h"
 #include "runtime/entry_check.h"
+#include "runtime/strict_json.h"
 #include "toolchain_id.h"
-#include "tools/strict_json.h"
 
 namespace monojit::tools {
 namespace {
@@ -62,7 +62,7 @@ std::string use_problem(const cache::Entry& entry) {
 }
 
 Json record_json(std::string_view metadata) {
-  if (!json_problem(metadata, kMaxDepth).empty()) return nullptr;
+  if (!runtime::json_problem(metadata, kMaxDepth).empty()) return nullptr;
   Json record = Json::parse(metadata, nullptr, false);
   return record.is_discarded() ? Json(nullptr) : record;
 }

@@ -15,8 +15,8 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/common/error.h"
+#include "runtime/strict_json.h"
 #include "tools/output_file.h"
-#include "tools/strict_json.h"
 
 namespace monojit::tools {
 namespace {
@@ -108,7 +108,7 @@ class Reader {
     std::string text(bytes, ' ');
     read_bytes(text.data(), bytes);
     data_begin_ = raw.size() + bytes;
-    if (const std::string problem = json_problem(text, kMaxDepth); !problem.empty())
+    if (const std::string problem = runtime::json_problem(text, kMaxDepth); !problem.empty())
       fail(fmt::format("its header: {}", problem));
     json header = json::parse(text, nullptr, false);
     if (!header.is_object()) fail("its header is no JSON object");

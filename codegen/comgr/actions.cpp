@@ -1,5 +1,8 @@
 #include "codegen/comgr/actions.h"
 
+#include <ranges>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include "codegen/comgr/handles.h"
@@ -34,6 +37,16 @@ std::string log_of(const DataSet& results) {
   return log;
 }
 
+/// With AMD_COMGR_EMIT_VERBOSE_LOGS, a log also tells what comgr does: command lines, paths.
+std::vector<std::string> warnings_of(std::string_view log) {
+  std::vector<std::string> warnings;
+  for (const auto part : std::views::split(log, '\n')) {
+    const std::string_view line(part.begin(), part.end());
+    if (line.find("warning: ") != std::string_view::npos) warnings.emplace_back(line);
+  }
+  return warnings;
+}
+
 ActionResult do_action(const Action& action, std::span<const std::byte> input, std::string_view arch,
                        std::span<const std::string> options) {
   const Library& library = Library::instance();
@@ -42,12 +55,12 @@ ActionResult do_action(const Action& action, std::span<const std::byte> input, s
   const DataSet results(library);
   const ActionInfo info(library, fmt::format("amdgcn-amd-amdhsa--{}", arch), options);
   const amd_comgr_status_t status = library.do_action(action.kind, info.get(), inputs.get(), results.get());
-  std::string log = log_of(results);
+  const std::string log = log_of(results);
   if (status != AMD_COMGR_STATUS_SUCCESS || results.count(action.to) != 1) {
     throw CodegenError(fmt::format("comgr {} ({}) failed at {} for {}: {}", library.version(), library.path(),
                                    action.what, arch, log.empty() ? "it gave no reason" : log));
   }
-  return {results.bytes(action.to, 0), std::move(log)};
+  return {results.bytes(action.to, 0), warnings_of(log)};
 }
 
 ActionResult run(const Action& action, std::span<const std::byte> input, std::string_view arch,

@@ -15,7 +15,7 @@ inline constexpr const char* kUncached = "-fprofile-instrument=none";
 
 struct ActionResult {
   std::vector<std::byte> bytes;
-  std::string log;  ///< diagnostics of an action that succeeded: warnings, remarks
+  std::vector<std::string> warnings;  ///< of an action that succeeded
 };
 
 /// Bitcode to a relocatable object for `arch` ("gfx950"). `options` are those of clang's command line. Throws

@@ -1,11 +1,14 @@
 #include "runtime/workers/worker_compiler.h"
 
+#include <cerrno>
 #include <optional>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cache/file.h"
 #include "runtime/library_search.h"
 #include "runtime/workers/worker_process.h"
 
@@ -39,9 +42,26 @@ bool tells_of_memory(const std::string& ending) {
          ending.find("Cannot allocate memory") != std::string::npos;
 }
 
+/// Of each build, what the cache wants descriptors for: a lock, an entry's file, its folder.
+constexpr int kDescriptorsOfABuild = 3;
+
+/// Descriptors that are taken while a worker is started, so that it leaves as many to the rest of the process.
+class Spare {
+ public:
+  explicit Spare(int count) {
+    while (count-- > 0) {
+      taken_.push_back(cache::open_file("/dev/null", O_RDONLY));
+      if (!taken_.back().valid()) throw WorkerStartError(cache::error_text(errno));
+    }
+  }
+
+ private:
+  std::vector<cache::Descriptor> taken_;
+};
+
 }  // namespace
 
-WorkerCompiler::WorkerCompiler(WorkerOptions options) : options_(std::move(options)) {}
+WorkerCompiler::WorkerCompiler(WorkerOptions options) : options_(std::move(options)), jobs_(options_.jobs) {}
 
 WorkerCompiler::~WorkerCompiler() = default;
 
@@ -76,9 +96,10 @@ void WorkerCompiler::check(std::uint64_t epoch, const std::string& what) const {
   if (epoch_ != epoch) throw CancelledError(what + ": the build was cancelled");
 }
 
+/// A turn, with a worker that is idle, if there is one.
 std::unique_ptr<WorkerProcess> WorkerCompiler::take(std::uint64_t epoch, const std::string& what) {
   std::unique_lock lock(mutex_);
-  freed_.wait(lock, [&] { return busy_ < options_.jobs || epoch_ != epoch; });
+  freed_.wait(lock, [&] { return busy_ < jobs_ || epoch_ != epoch; });
   check(epoch, what);
   ++busy_;
   if (idle_.empty()) return nullptr;
@@ -87,36 +108,83 @@ std::unique_ptr<WorkerProcess> WorkerCompiler::take(std::uint64_t epoch, const s
   return worker;
 }
 
-void WorkerCompiler::give_back(std::unique_ptr<WorkerProcess> worker) {
+void WorkerCompiler::bury(std::unique_ptr<WorkerProcess> worker) {
+  worker.reset();
   const std::scoped_lock lock(mutex_);
-  --busy_;
+  --alive_;
+}
+
+void WorkerCompiler::end_turn(std::unique_ptr<WorkerProcess> worker) {
+  const std::scoped_lock lock(mutex_);
+  if (--busy_ == 0) jobs_ = options_.jobs;  // a shortage may be over
   if (worker != nullptr) idle_.push_back(std::move(worker));
   freed_.notify_one();
+}
+
+bool WorkerCompiler::has_worker() {
+  const std::scoped_lock lock(mutex_);
+  return alive_ > 0;
+}
+
+/// Nothing when this process can't start more than it has: from now on there are as many turns as those.
+std::unique_ptr<WorkerProcess> WorkerCompiler::start() {
+  const std::scoped_lock one_at_a_time(start_mutex_);
+  const std::filesystem::path program = options_.program.empty() ? find_worker() : options_.program;
+  try {
+    const Spare spare(has_worker() ? kDescriptorsOfABuild * options_.jobs : 0);  // the first one is worth any price
+    auto worker = std::make_unique<WorkerProcess>(program, options_.memory_bytes);
+    const std::scoped_lock lock(mutex_);
+    ++alive_;
+    return worker;
+  } catch (const WorkerStartError&) {
+    const std::scoped_lock lock(mutex_);
+    if (alive_ == 0) throw;
+    jobs_ = alive_;
+    return nullptr;
+  }
+}
+
+/// One that has the request, with a turn.
+std::unique_ptr<WorkerProcess> WorkerCompiler::worker_for(const nlohmann::json& request, std::uint64_t epoch,
+                                                          const std::string& what) {
+  for (;;) {
+    std::unique_ptr<WorkerProcess> worker = take(epoch, what);
+    // One that was idle may have been killed meanwhile, which says nothing about this build.
+    if (worker != nullptr && worker->send(request)) return worker;
+    if (worker != nullptr) bury(std::move(worker));
+    try {
+      worker = start();
+    } catch (const WorkerStartError& error) {
+      end_turn(nullptr);
+      throw WorkerError(fmt::format("{}: {}", what, error.what()));
+    } catch (...) {
+      end_turn(nullptr);
+      throw;
+    }
+    if (worker != nullptr) {
+      (void)worker->send(request);  // its end is noticed by who listens to it
+      return worker;
+    }
+    end_turn(nullptr);
+  }
 }
 
 nlohmann::json WorkerCompiler::ask(const nlohmann::json& request, const std::string& what,
                                    const StageCallback& on_stage) {
   const std::uint64_t epoch = epoch_;
-  std::unique_ptr<WorkerProcess> worker = take(epoch, what);
+  std::unique_ptr<WorkerProcess> worker = worker_for(request, epoch, what);
   nlohmann::json reply;
   try {
-    // One that was idle may have been killed meanwhile, which says nothing about this build.
-    if (worker != nullptr && !worker->send(request)) worker.reset();
-    if (worker == nullptr) {
-      worker = std::make_unique<WorkerProcess>(options_.program.empty() ? find_worker() : options_.program,
-                                               options_.memory_bytes);
-      (void)worker->send(request);  // its end is noticed below
-    }
     reply = converse(*worker, what, on_stage, epoch);
   } catch (...) {
-    worker.reset();
-    give_back(nullptr);
+    bury(std::move(worker));
+    end_turn(nullptr);
     throw;
   }
   note(reply);
   const std::string kind = reply.value("failure", "");
-  // One that ran out of memory is worn out.
-  give_back(kind == "memory" ? nullptr : std::move(worker));
+  if (kind == "memory") bury(std::move(worker));  // it is worn out
+  end_turn(std::move(worker));
   if (kind.empty()) return reply;
   const std::string text = reply.at("text").get<std::string>();
   if (kind == "memory") throw WorkerError(out_of_memory(what, options_.memory_bytes));

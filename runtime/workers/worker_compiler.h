@@ -61,8 +61,12 @@ class WorkerCompiler final : public KernelBuilder {
 
  private:
   std::unique_ptr<WorkerProcess> take(std::uint64_t epoch, const std::string& what);
-
-  void give_back(std::unique_ptr<WorkerProcess> worker);
+  bool has_worker();
+  std::unique_ptr<WorkerProcess> start();
+  std::unique_ptr<WorkerProcess> worker_for(const nlohmann::json& request, std::uint64_t epoch,
+                                            const std::string& what);
+  void bury(std::unique_ptr<WorkerProcess> worker);
+  void end_turn(std::unique_ptr<WorkerProcess> worker);
   nlohmann::json ask(const nlohmann::json& request, const std::string& what, const StageCallback& on_stage);
   nlohmann::json converse(WorkerProcess& worker, const std::string& what, const StageCallback& on_stage,
                           std::uint64_t epoch) const;
@@ -72,9 +76,12 @@ class WorkerCompiler final : public KernelBuilder {
   WorkerOptions options_;
   std::atomic<std::uint64_t> epoch_ = 0;  ///< counts cancellations
   std::atomic<std::uint64_t> peak_bytes_ = 0;
+  std::mutex start_mutex_;  ///< held while a process is started; before mutex_
   std::mutex mutex_;
   std::condition_variable freed_;
-  int busy_ = 0;
+  int jobs_;       ///< of options_, or what could be started of them
+  int busy_ = 0;   ///< turns that are taken
+  int alive_ = 0;  ///< processes
   std::vector<std::unique_ptr<WorkerProcess>> idle_;
   std::string toolchain_;
 };

@@ -28,7 +28,8 @@ bool is_mine_and_free(const cache::Descriptor& folder) {
 
 void remove_tree(const std::filesystem::path& path) {
   std::error_code error;
-  (void)std::filesystem::remove_all(path, error);
+  // An empty one needs no descriptor, of which there may be none.
+  if (rmdir(path.c_str()) != 0) (void)std::filesystem::remove_all(path, error);
 }
 
 /// Removes folders that no living process holds.

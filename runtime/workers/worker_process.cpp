@@ -80,6 +80,10 @@ class SpawnSetup {
   posix_spawnattr_t attributes_{};
 };
 
+bool is_shortage(int error) {
+  return error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM || error == ENOBUFS;
+}
+
 std::string ending(int status) {
   if (WIFSIGNALED(status))
     return fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
@@ -104,7 +108,10 @@ WorkerProcess::WorkerProcess(const std::filesystem::path& program, std::uint64_t
   for (const int end : {socket_, errors_}) {
     if (end >= 0) (void)close(end);
   }
-  throw UserError(fmt::format("the worker {} can't be started: {}", program.string(), cache::error_text(failed)));
+  const std::string text =
+      fmt::format("the worker {} can't be started: {}", program.string(), cache::error_text(failed));
+  if (is_shortage(failed)) throw WorkerStartError(text);
+  throw UserError(text);
 }
 
 WorkerProcess::~WorkerProcess() {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include <sys/types.h>
@@ -14,11 +15,18 @@
 
 namespace monojit::runtime {
 
+/// This process may have no more of what a worker takes: descriptors, processes, memory. Later, or with fewer workers,
+/// it may.
+class WorkerStartError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// One child process that builds. For one thread at a time.
 class WorkerProcess {
  public:
   /// Starts `program`, which may allocate `memory_bytes`; its TMPDIR is a folder of its own, removed with it. Throws
-  /// UserError when it can't be started.
+  /// UserError when it can't be started at all, WorkerStartError when not now.
   WorkerProcess(const std::filesystem::path& program, std::uint64_t memory_bytes);
   /// Kills it.
   ~WorkerProcess();

@@ -130,6 +130,20 @@ TEST_CASE_METHOD(Fixture, "a folder in an entry's place is listed with what is w
   CHECK(log.lines().empty());
 }
 
+TEST_CASE_METHOD(Fixture,
+                 "an entry that is removed between the listing and the look at it is not listed, and no problem") {
+  for (const int number : {1, 2}) REQUIRE(store.store(example_entry(number)));
+  const Inventory inventory = store.inventory();
+  REQUIRE(inventory.files.size() == 2);
+  std::filesystem::remove(file(1));
+  for (const Look look : {Look::kHead, Look::kWhole}) {
+    const std::vector<StoredEntry> listed = list_entries(scratch / "cache", inventory, look);
+    REQUIRE(listed.size() == 1);
+    CHECK(listed.front().problem.empty());
+    CHECK(listed.front().file == file(2));
+  }
+}
+
 TEST_CASE_METHOD(Fixture, "a folder in an entry's place may hold links: what they lead to stays") {
   std::filesystem::create_directories(file());
   std::filesystem::create_directory(scratch / "elsewhere");

@@ -73,6 +73,32 @@ TEST_CASE("a folder's problem is one line that says what to do") {
   CHECK(folder_problem("/a\nb", ENOSPC) ==
         "cache folder /a\\x0ab is full (No space left on device): new kernels are not kept (free space or set "
         "MONOJIT_CACHE_DIR)");
+  CHECK(folder_problem("/a", EACCES, "/a/entries/c0") ==
+        "cache folder /a can't be used (/a/entries/c0: Permission denied): new kernels are not kept (set "
+        "MONOJIT_CACHE_DIR to a folder that can be written)");
+}
+
+TEST_CASE("what stands in the way of a folder is found without making it") {
+  const ScratchFolder scratch;
+  testing::write_text(scratch / "file", "");
+  CHECK_FALSE(obstacle_in(scratch / "not" / "there").has_value());
+  CHECK_FALSE(std::filesystem::exists(scratch / "not"));
+  for (const auto& folder : {scratch / "file", scratch / "file/below/it"}) {
+    const auto obstacle = obstacle_in(folder);
+    REQUIRE(obstacle.has_value());
+    CHECK(obstacle->place == scratch / "file");
+    CHECK(obstacle->error == ENOTDIR);
+  }
+}
+
+TEST_CASE("what is shown of a text is one line of UTF-8 without control characters") {
+  CHECK(printable("a b\\ \xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80") == "a b\\ \xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80");
+  CHECK(printable("\n\x1b\x7f") == "\\x0a\\x1b\\x7f");
+  CHECK(printable("\xC2\x9B") == "\\xc2\\x9b");           // a control character of two bytes
+  CHECK(printable("\xC3") == "\\xc3");                    // cut
+  CHECK(printable("\xC0\xAF") == "\\xc0\\xaf");           // longer than need be
+  CHECK(printable("\xED\xA0\x80") == "\\xed\\xa0\\x80");  // half of a pair
+  CHECK(printable("\xFF\xC3\xA4") == "\\xff\xC3\xA4");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ from conftest import SMALL, TIMEOUT_S, entry_files, refused
 def random_environment(seeded, folder):
     """Variables that other programs heed, and some that none does; where a home may be, and where it is not."""
     names = ["ARCH", "DEBUG", "CC", "CXX", "CFLAGS", "CXXFLAGS", "TARGET", "OPT", "LANG", "LC_ALL", "TZ", "USER", "LOGNAME", "HOSTNAME",
-             "PWD", "TERM", "EDITOR", "SOURCE_DATE_EPOCH", "CACHE", "CACHE_DIR", "LLVM", "ROCM_PATH", "HIP_PLATFORM", "STRICT", "JIT", "LLD_VERSION", "CCC_OVERRIDE_OPTIONS",
+             "PWD", "TERM", "EDITOR", "SOURCE_DATE_EPOCH", "CACHE", "CACHE_DIR", "LLVM", "ROCM_PATH", "HIP_PLATFORM", "STRICT", "JIT", "LLD_VERSION", "CCC_OVERRIDE_OPTIONS", "LLVM_OVERRIDE_PRODUCER", "AMD_COMGR_EMIT_VERBOSE_LOGS",
              "CLANG_CONFIG_FILE_USER_DIR", "COMPILER_PATH", "CPATH", "LIBRARY_PATH", "AMD_COMGR_CACHE", "AMD_COMGR_CACHE_DIR"]
     values = ["", "0", "1", "gfx90a", "gfx942", "-O0", "tr_TR.UTF-8", "C", "Pacific/Auckland", "/nonexistent", "root", "\u00e9", "=", "*"]
     environment = {name: seeded.choice(values) for name in seeded.sample(names, seeded.randint(3, len(names)))}
@@ -50,6 +50,20 @@ def test_keys_and_code_are_the_same_under_twenty_random_environments(monojit, tm
                 here, there = (entries.parts_of(where / "entries" / entry["digest"][:2] / (entry["digest"] + ".mono"))
                                for where in (own, monojit.cache))
                 assert here["code_object"] == there["code_object"]
+                records = [json.loads(part["metadata"]) | {"times_ms": None} for part in (here, there)]
+                assert records[0] == records[1]
+
+
+@pytest.mark.parametrize("assignment", ["LLVM_OVERRIDE_PRODUCER=x", "AMD_COMGR_EMIT_VERBOSE_LOGS=1"])
+def test_what_llvm_and_comgr_take_from_the_environment_is_in_no_record(monojit, tmp_path, assignment):
+    environment = dict([assignment.split("=")])
+    other = tmp_path / "other"
+    assert monojit.get().json()["cache"] == "built"
+    assert monojit.get(SMALL, "--cache-dir", other, **environment).json()["cache"] == "built"
+    first, second = (json.loads(entries.parts_of(entry_files(folder)[0])["metadata"]) for folder in (monojit.cache, other))
+    assert first | {"times_ms": None} == second | {"times_ms": None} and first["warnings"] == []
+    ir = monojit("dump", SMALL, "--arch", "gfx950", "--emit=ir", "--json", **environment)
+    assert ir.json()["cache"] == "disk" and ir.err == ""
 
 
 def test_kernels_that_differ_in_a_field_or_a_chip_share_no_entry(monojit):

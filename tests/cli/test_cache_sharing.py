@@ -46,10 +46,10 @@ def as_user(monojit):
         shared.chmod(0o2770)
         environment = monojit.environment | {"MONOJIT_CACHE_DIR": str(shared), "HOME": "/nonexistent"}
 
-        def run(user, *arguments, mask="007"):
-            done = subprocess.run([monojit.binary, *arguments], env=environment | {"MONOJIT_CACHE_UMASK": mask}, user=user, group=GROUP,
-                                  extra_groups=[], umask=0o077, cwd="/", capture_output=True, text=True, timeout=TIMEOUT_S)
-            assert done.returncode == 0, done
+        def run(user, *arguments, mask="007", group=GROUP, extra_groups=(), check=True):
+            done = subprocess.run([monojit.binary, *arguments], env=environment | {"MONOJIT_CACHE_UMASK": mask}, user=user, group=group,
+                                  extra_groups=list(extra_groups), umask=0o077, cwd="/", capture_output=True, text=True, timeout=TIMEOUT_S)
+            assert done.returncode == 0 or not check, done
             return done
 
         try:
@@ -67,6 +67,22 @@ def test_users_of_a_group_hit_what_another_built_and_trim_it(as_user):
     assert "removed 1 entry" in as_user(USERS[1], "cache", "trim", "--max-size", "1").stdout
     assert "built 1, hit 0" in as_user(USERS[1], "warm", SMALL, "--arch", "gfx950").stdout
     assert "built 0, hit 1" in as_user(USERS[0], "warm", SMALL, "--arch", "gfx950").stdout
+
+
+def test_a_group_folder_whose_files_are_not_the_groups_says_what_it_wants_and_which_folder_is_shut(as_user):
+    as_user.folder.chmod(0o770)
+    other_group = {"group": GROUP + 1, "extra_groups": [GROUP]}
+    first = as_user(USERS[1], "warm", SMALL, "--arch", "gfx950", mask="", **other_group)
+    (line,) = [line for line in first.stderr.splitlines() if "to be built" not in line]
+    assert f"cache folder {as_user.folder} is a group's" in line and f"(chmod g+s {as_user.folder})" in line
+    second = as_user(USERS[0], "warm", SMALL, "--arch", "gfx950", mask="", check=False)
+    assert second.returncode != 0
+    assert any(f"{as_user.folder}/{part}: Permission denied" in second.stderr for part in ("entries", "tmp", "locks"))
+    for made in as_user.folder.iterdir():
+        subprocess.run(["rm", "-r", made], check=True)
+    as_user.folder.chmod(0o2770)
+    assert "a group's" not in as_user(USERS[1], "warm", SMALL, "--arch", "gfx950", mask="", **other_group).stderr
+    assert "hit 1" in as_user(USERS[0], "warm", SMALL, "--arch", "gfx950", mask="").stdout
 
 
 UNSET = ""

@@ -142,6 +142,41 @@ def test_packing_onto_what_is_no_regular_file_is_refused_and_leaves_it(monojit, 
     assert refused(monojit("cache", "pack", tmp_path / "no" / "archive", "--all"), "No such file")
 
 
+HEAD = b"\x89MPAK\r\n\x1a" + struct.pack("<I", 1)
+
+
+@pytest.mark.parametrize("head, said", [(b"", "no archive of kernels"), (HEAD, "no compressed part"), (HEAD[:8] + b"\2", "archive version 2")])
+def test_an_endless_input_that_is_no_archive_is_refused_at_its_first_bytes(monojit, head, said):
+    process = subprocess.Popen([monojit.binary, "cache", "unpack", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=False, env=monojit.environment)
+    process.stdin.write(head + bytes(64))
+    process.stdin.flush()  # and no end of it
+    assert process.wait(timeout=TIMEOUT_S) == 2
+    assert process.stdout.read() == b"" and said in process.stderr.read().decode()
+
+
+@pytest.mark.parametrize("content", [b"", HEAD[:5], HEAD, HEAD + b"\x28\xb5\x2f\xfd"])
+def test_an_input_that_ends_too_early_is_refused(monojit, content):
+    done = subprocess.run([monojit.binary, "cache", "unpack", "-"], input=content, env=monojit.environment, capture_output=True, timeout=TIMEOUT_S)
+    assert done.returncode == 2 and b"standard input is truncated" in done.stderr
+
+
+def test_an_entry_that_is_named_twice_is_packed_and_counted_once(monojit, packed):
+    assert monojit("cache", "unpack", packed).code == 0
+    (digest, *_) = (entry["digest"] for entry in monojit.entries() if entry["key"].startswith(SMALL[:-1]))
+    done = subprocess.run([monojit.binary, "cache", "pack", "-", SMALL, SMALL, digest[:12]], env=monojit.environment, capture_output=True,
+                          timeout=TIMEOUT_S)
+    assert done.returncode == 0 and b"packed 1 entry" in done.stderr
+
+
+def test_a_pack_whose_stdout_is_full_says_that_alone(monojit, packed):
+    assert monojit("cache", "unpack", packed).code == 0
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([monojit.binary, "cache", "pack", "-", "--all"], env=monojit.environment, stdout=full, stderr=subprocess.PIPE,
+                              text=True, timeout=TIMEOUT_S)
+    assert done.returncode == 1 and done.stderr.splitlines() == ["monojit: can't write the result: No space left on device"]
+
+
 def test_an_archive_goes_through_a_pipe_as_tars_do(monojit, packed, tmp_path):
     assert monojit("cache", "unpack", packed).code == 0
     other = tmp_path / "other"
@@ -234,3 +269,20 @@ def test_unpacking_more_than_the_limit_allows_is_said(monojit, packed):
     bytes_there = sum(file.stat().st_size for file in entry_files(monojit.cache))
     assert f"now has {bytes_there} bytes, more than the 10240 that MONOJIT_CACHE_MAX_SIZE allows it" in outcome.err
     assert monojit("cache", "unpack", packed, MONOJIT_CACHE_MAX_SIZE="0").err == ""
+
+
+def test_a_folder_that_can_not_be_written_is_one_line_of_unpack_and_clear(monojit, packed):
+    assert monojit("cache", "unpack", packed).code == 0
+    folder = os.fsencode(monojit.cache)
+    enter = mounting((folder, folder, None, MS_BIND, None), (None, folder, None, MS_REMOUNT | MS_BIND | MS_RDONLY, None))
+
+    def read_only(*arguments):
+        done = subprocess.run([monojit.binary, "cache", *arguments, "--json"], env=monojit.environment, capture_output=True, text=True,
+                              timeout=TIMEOUT_S, preexec_fn=enter)
+        (line,) = done.stderr.splitlines()
+        assert done.returncode == 1 and json.loads(done.stdout)["failed"] == 3
+        return line
+
+    for command in ("clear", "rm --all", "trim --max-size 1"):
+        assert read_only(*command.split()) == f"monojit: 3 entries could not be removed: may this user write to {monojit.cache}?"
+    assert f"cache folder {monojit.cache} can't be used (Read-only file system)" in read_only("unpack", packed)

@@ -1,8 +1,11 @@
 """Strict mode: nothing is compiled, and a miss says what to do."""
 
+import os
+import shutil
 import subprocess
 
-from conftest import KEY, SMALL, TIMEOUT_S, entry_files, refused
+import pytest
+from conftest import KEY, MS_BIND, MS_RDONLY, MS_REMOUNT, SMALL, TIMEOUT_S, entry_files, mounting, refused
 
 
 def test_strict_builds_nothing_and_names_the_command_that_would(monojit):
@@ -49,6 +52,35 @@ def test_the_command_of_a_miss_is_one_line_whatever_the_folders_name(monojit, tm
     command = outcome.err.strip().split(": run ")[-1].replace("monojit", f"'{monojit.binary}'", 1)
     assert subprocess.run(["bash", "-c", command], env=monojit.environment, timeout=TIMEOUT_S).returncode == 0
     assert monojit.run("--strict", "--arch", "gfx950", "--cache-dir", folder, key=SMALL).json()["cache"] == "disk"
+
+
+@pytest.mark.parametrize("name", ["a\tb", "new\nline", "the end\n", "100% \\101 $x `y` \"z\" it's\x1b", b"no \xff text", "pl\u00e4in"])
+def test_the_command_of_a_miss_means_the_folder_to_the_plainest_shell(monojit, tmp_path, name):
+    folder = os.fsencode(tmp_path) + b"/" + (name if isinstance(name, bytes) else name.encode())
+    command = [monojit.binary, "run", SMALL, "--device", "emulator", "--strict", "--json", "--cache-dir", folder]
+    refusal = subprocess.run(command, env=monojit.environment, capture_output=True, timeout=TIMEOUT_S).stderr.decode()
+    assert refusal.endswith("\n") and refusal[:-1].isprintable()
+    warm = refusal.strip().split(": run ")[-1].replace("monojit", f"'{monojit.binary}'", 1)
+    shell = shutil.which("dash") or "sh"
+    assert subprocess.run([shell, "-c", warm], env=monojit.environment, capture_output=True, timeout=TIMEOUT_S).returncode == 0
+    assert subprocess.run(command, env=monojit.environment, capture_output=True, timeout=TIMEOUT_S).returncode == 0
+
+
+def test_a_miss_says_what_has_to_come_before_its_command(monojit, tmp_path):
+    folder = tmp_path / "folder"
+    folder.write_text("x")
+    for where in (folder, folder / "below"):
+        outcome = monojit.run("--strict", "--arch", "gfx950", "--cache-dir", where, key=SMALL)
+        assert refused(outcome, f"make the cache folder one that can be written ({folder} is a file) or name another, then: run monojit warm '")
+    folder.unlink()
+    folder.mkdir()
+    plain = monojit.run("--strict", "--arch", "gfx950", "--cache-dir", folder, key=SMALL)
+    assert refused(plain, "compiles nothing: run monojit warm '")
+    name = os.fsencode(folder)
+    enter = mounting((name, name, None, MS_BIND, None), (None, name, None, MS_REMOUNT | MS_BIND | MS_RDONLY, None))
+    done = subprocess.run([monojit.binary, "run", SMALL, "--device", "emulator", "--strict", "--cache-dir", folder], env=monojit.environment,
+                          capture_output=True, text=True, timeout=TIMEOUT_S, preexec_fn=enter)
+    assert done.returncode == 2 and f"({folder} can't be written, Read-only file system) or name another, then: run monojit" in done.stderr
 
 
 def test_the_command_of_a_miss_without_any_folder_makes_one(monojit, tmp_path):

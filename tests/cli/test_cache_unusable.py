@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 
 import entries
@@ -103,6 +104,40 @@ def test_a_record_that_says_otherwise_than_its_code_object_is_not_believed(monoj
     rebuilt = json.loads(entries.parts_of(file)["metadata"])
     first = json.loads(sound["small"]["metadata"])
     assert {**rebuilt, "times_ms": None} == {**first, "times_ms": None}
+
+
+WRONG_NUMBERS = {
+    "beyond 32 bits": lambda true: true + 2**32,
+    "negative": lambda true: true - 2**32,
+    "a fraction": lambda true: true + 0.5,
+    "whole, as a fraction": lambda true: f"{true}.0",
+    "huge": lambda true: "1e300",
+    "true": lambda true: "true",
+}
+
+
+def unusable_record(monojit, sound, text, why):
+    """Whether a sealed entry with this record is named by verify, and built anew where it is wanted."""
+    entries.add_to(monojit.cache, sound["small"] | {"metadata": text.encode()})
+    verified = monojit("cache", "verify")
+    again = monojit.get()
+    return verified.code == 1 and why in verified.out and again.json()["cache"] == "built" and why in again.err
+
+
+@pytest.mark.parametrize("number", ["code_bytes", "kernarg_bytes", "offset"])
+@pytest.mark.parametrize("case", WRONG_NUMBERS)
+def test_a_number_that_is_none_of_a_records_is_not_taken_for_the_one_that_it_would_be_cut_to(monojit, sound, case, number):
+    text = sound["small"]["metadata"].decode()
+    value = re.search(f'"{number}":[0-9]+', text)[0]
+    digits = value.split(":")[1]
+    assert unusable_record(monojit, sound, text.replace(value, f'"{number}":{WRONG_NUMBERS[case](int(digits))}', 1), "no whole number")
+
+
+@pytest.mark.parametrize("member", ["symbol", "kernarg_bytes", "code_bytes", "offset"])
+def test_a_record_with_a_member_twice_is_malformed(monojit, sound, member):
+    text = sound["small"]["metadata"].decode()
+    pair = re.search(f'"{member}":("[^"]*"|[0-9]+)', text)[0]
+    assert unusable_record(monojit, sound, text.replace(pair, f'"{member}":"another",{pair}', 1), f'member "{member}" is there twice')
 
 
 def test_a_record_with_the_digest_of_another_ir_serves_no_ir(monojit, sound):

@@ -65,6 +65,49 @@ def test_env_says_which_values_are_not_in_force(monojit, name, value, said):
     assert monojit("env", "--json").json()["problems"] == []
 
 
+def problems(monojit, **environment):
+    outcome = monojit("env", "--json", **environment)
+    assert outcome.code == 0
+    found = outcome.json()["problems"]
+    assert monojit("env", **environment).err.splitlines() == ["monojit: " + each for each in found]
+    return found
+
+
+def test_env_says_what_is_wrong_with_the_folders_that_are_named(monojit, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("x")
+    own = problems(monojit, MONOJIT_CACHE_DIR=str(file))
+    assert own == [f"cache folder {file} is a file: caching is off (set MONOJIT_CACHE_DIR)"]
+    assert own[0] in monojit.get(SMALL, MONOJIT_CACHE_DIR=str(file)).err
+    below = problems(monojit, MONOJIT_CACHE_DIR=str(file / "below"))
+    assert len(below) == 1 and f"{file} is a file" in below[0]
+    read_only = problems(monojit, MONOJIT_CACHE_READONLY=f"{file}:{tmp_path}:/nowhere")
+    assert [line.split(":")[0] for line in read_only] == [f"read-only cache {file} is no archive of kernels (wrong first bytes)",
+                                                          "read-only cache /nowhere can't be opened (No such file or directory)"]
+    assert not monojit.cache.exists()
+
+
+def test_env_says_when_there_is_no_folder_and_why(monojit):
+    nowhere = {"MONOJIT_CACHE_DIR": "", "HOME": "", "XDG_CACHE_HOME": ""}
+    missing = "no cache folder: caching is off (set MONOJIT_CACHE_DIR)"
+    assert problems(monojit, **nowhere) == [missing]
+    relative = "XDG_CACHE_HOME=here is not used: it wants an absolute path"
+    assert problems(monojit, **nowhere | {"XDG_CACHE_HOME": "here"}) == [relative, missing]
+    assert problems(monojit, **nowhere | {"XDG_CACHE_HOME": "here", "HOME": "/"}) == [relative]
+    assert problems(monojit, XDG_CACHE_HOME="here") == []
+
+
+@pytest.mark.parametrize("name", ["MONOJIT_HIP_LIBRARY", "MONOJIT_COMGR_LIBRARY"])
+def test_env_says_which_library_can_not_be_loaded(monojit, tmp_path, name):
+    file = tmp_path / "libtext.so"
+    file.write_text("x")
+    os.mkfifo(tmp_path / "pipe")
+    assert problems(monojit, **{name: "/nonexistent/lib.so"}) == [f"{name}=/nonexistent/lib.so can't be opened (No such file or directory)"]
+    assert problems(monojit, **{name: str(file)}) == [f"{name}={file} is no library"]
+    assert problems(monojit, **{name: str(tmp_path / "pipe")}) == [f"{name}={tmp_path / 'pipe'} is not a regular file"]
+    assert problems(monojit, **{name: "libfound_by_the_loader.so"}) == []
+
+
 @pytest.mark.parametrize("command", [("env",), ("keys",), ("cache", "ls")])
 def test_a_variable_that_means_nothing_is_warned_of_with_the_one_that_may_be_meant(monojit, command):
     outcome = monojit(*command, MONOJIT_CACHE_DRI="/tmp", MONOJIT_BOX="1")
@@ -126,6 +169,23 @@ def test_digests_of_entries_are_completed(warm, tmp_path):
     assert digest in completed(warm, "cache", "rm", "")
     assert completed(warm, "cache", "rm", "--al") == ["--all"]
     assert completed(warm, "cache", "show", "--cache-dir", str(tmp_path), digest[:3]) == []
+
+
+def test_digests_are_those_of_the_folder_that_is_named_in_any_form(monojit, warm_cache, tmp_path):
+    (digest,) = (file.name[:12] for file in warm_cache.rglob("*.mono"))
+    for words in (("--cache-dir", str(warm_cache)), (f"--cache-dir={warm_cache}",), ("--cache-dir", "=", str(warm_cache))):
+        assert completed(monojit, "cache", "show", *words, digest[:3]) == [digest]
+        assert completed(monojit, "cache", *words, "show", digest[:3]) == [digest]
+    assert completed(monojit, "cache", "show", f"--cache-dir={tmp_path}", digest[:3]) == []
+
+
+def test_digests_are_completed_behind_the_archive_that_they_are_packed_into(warm):
+    (entry,) = warm.entries()
+    digest = entry["digest"][:12]
+    assert completed(warm, "cache", "pack", "") == []  # files are the shell's
+    for words in (("out",), ("out", "--json"), ("--cache-dir", str(warm.cache), "out"), ("out", digest)):
+        assert completed(warm, "cache", "pack", *words, digest[:3]) == [digest]
+    assert completed(warm, "cache", "pack", "--cache-dir", str(warm.cache), "") == []
 
 
 def test_every_subcommand_is_completed(monojit):

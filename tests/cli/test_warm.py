@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import KEY, TIMEOUT_S, entry_files, refused
+from conftest import KEY, SMALL, TIMEOUT_S, entry_files, refused
 
 ROW_NORM = "example.row_norm{rows=1|2|3,hidden=512}"
 SUMMARY = {"jobs", "built", "hit", "failed", "not_started", "seconds", "bytes", "peak_bytes", "peak_worker_bytes", "strict_ready"}
@@ -200,3 +200,19 @@ def test_the_example_of_a_kubernetes_job_runs_a_shard_a_pod(monojit):
         assert done.returncode == 0, done.stderr
         listed += done.stdout.splitlines()
     assert len(listed) == len(set(listed)) == 19
+
+
+def test_a_shard_without_a_job_promises_nothing(monojit):
+    outcome = monojit("warm", SMALL, "--arch", "gfx950", "--shard", "1/2")
+    assert outcome.code == 0 and "this shard has no job" in outcome.out and "strict mode" not in outcome.out
+
+
+def test_a_job_files_long_name_is_shown_in_part(monojit):
+    outcome = monojit("warm", "--file", "/" + 50_000 * "ab")
+    assert refused(outcome, "--file /ababab", "abab: can't be read") and len(outcome.err) < 500
+
+
+def test_what_is_no_text_is_escaped_in_messages(monojit, tmp_path):
+    done = subprocess.run([monojit.binary, "warm", "--file", os.fsencode(tmp_path) + b"/\xff\xc3\xa4\xc2\x9b"], env=monojit.environment,
+                          capture_output=True, timeout=TIMEOUT_S)
+    assert done.returncode == 2 and b"/\\xff\xc3\xa4\\xc2\\x9b: can't be read" in done.stderr

@@ -2,9 +2,12 @@
 
 import array
 import fcntl
+import json
 import os
 import random
+import resource
 import signal
+import subprocess
 import termios
 import time
 
@@ -107,10 +110,67 @@ def test_a_signal_while_the_report_is_written_does_not_cut_it(monojit, signal_nu
     assert outcome.code == 0 and len(outcome.json()["kernels"]) == 9
 
 
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_behind_the_report_changes_no_exit_code_and_leaves_no_folder(monojit, tmp_path, signal_number):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    for number in range(5):
+        process = monojit.start("warm", ROW_NORM, "--arch", "gfx950", "--json", "--cache-dir", tmp_path / f"cache{number}", TMPDIR=str(temporary))
+        report = ""
+        while not report.endswith("\n}\n"):
+            report += os.read(process.stdout.fileno(), 1 << 16).decode()
+        process.send_signal(signal_number)
+        assert monojit.finish(process).code == 0 and json.loads(report)["summary"]["strict_ready"] is True
+        assert list(temporary.iterdir()) == []
+
+
+def catches(process, number):
+    """Whether a process has a handler for a signal; None: it has ended."""
+    status = open(f"/proc/{process.pid}/status").read()
+    caught = [line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:")]
+    return bool(int(caught[0], 16) >> (number - 1) & 1) if process.poll() is None else None
+
+
+def test_a_signal_that_comes_when_all_is_there_already_interrupts_nothing(monojit):
+    arguments = ("warm", ROW_NORM, "--arch", "gfx950", "--jobs", "1", "--json")
+    assert monojit(*arguments).code == 0
+    done = 0
+    for _ in range(20):
+        process = monojit.start(*arguments)
+        while catches(process, signal.SIGINT) is False:
+            pass
+        process.send_signal(signal.SIGINT)
+        outcome = monojit.finish(process)
+        if outcome.code < 0:
+            continue  # it had ended, or the handler was not there yet
+        summary = outcome.json()["summary"]
+        assert (outcome.code == 1) == ("goes on where it stopped" in outcome.err) == (summary["not_started"] > 0), outcome
+        done += summary["not_started"] == 0
+    assert done > 0
+
+
 def test_the_memory_of_workers_is_nothing_where_none_was_started(monojit):
     arguments = ("warm", ROW_NORM, "--arch", "gfx950", "--json")
     assert monojit(*arguments).json()["summary"]["peak_worker_bytes"] > 0
     assert monojit(*arguments).json()["summary"]["peak_worker_bytes"] == 0
+
+
+@pytest.mark.parametrize("descriptors", [6, 8, 10, 12, 14, 16, 18, 20, 24, 28])
+def test_workers_that_can_not_be_started_cost_no_job_that_another_can_do(monojit, tmp_path, descriptors):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    command = [monojit.binary, "warm", "example.row_norm{rows=1..8,hidden=512}", "--arch", "gfx950", "--jobs", "4", "--json"]
+    done = subprocess.run(command, env=monojit.environment | {"TMPDIR": str(temporary)}, capture_output=True, text=True, timeout=TIMEOUT_S,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors)))
+    assert list(temporary.iterdir()) == []
+    if descriptors < 10:
+        assert done.returncode in (1, 2) and "Too many open files" in done.stderr
+        return
+    summary = json.loads(done.stdout)["summary"]
+    assert summary["built"] + summary["failed"] == 8
+    assert (done.returncode == 0) == (summary["failed"] == 0) == summary["strict_ready"], done
+    if descriptors >= 20:
+        assert done.returncode == 0, done
 
 
 def test_a_killed_warm_leaves_no_worker_behind(monojit):

@@ -124,17 +124,27 @@ TEST_CASE("threads may compile at the same time") {
   for (const std::vector<std::byte>& object : objects) CHECK(object == objects[0]);
 }
 
+const std::string kWarningBody = "  call void asm sideeffect \".warning \\22careful\\22\", \"\"()\n" + kStoreBody;
+
+TEST_CASE("what the assembler warns of is a warning of the build") {
+  const Build built = build(kernel_assembly("wary", kParameters, kWarningBody));
+  REQUIRE(built.warnings.size() == 1);
+  CHECK_THAT(built.warnings.front(), ContainsSubstring("warning: careful"));
+}
+
 constexpr const char* kChildOutput = "BUILD_CHILD_OUTPUT";
 
 // Run by the tests below in a process of its own, as comgr and what it calls look at the environment.
 TEST_CASE("child: build one kernel", "[.][build-child]") {
-  const std::vector<std::byte> object = build(kernel_assembly("add", kParameters, kStoreBody)).code_object;
+  const Build built = build(kernel_assembly("add", kParameters, kWarningBody));
   std::ofstream file(std::getenv(kChildOutput), std::ios::binary);
+  for (const std::string& warning : built.warnings) file << warning << '\n';
+  const std::vector<std::byte>& object = built.code_object;
   file.write(reinterpret_cast<const char*>(object.data()), static_cast<std::streamsize>(object.size()));
   REQUIRE(file.flush());
 }
 
-/// The code object of a build with these assignments in its environment; "-u NAME" takes one away.
+/// Warnings and code object of a build with these assignments in its environment; "-u NAME" takes one away.
 std::string built_with(const std::string& assignments, const fs::path& folder) {
   const fs::path output = folder / "object";
   const std::string command = fmt::format("env {} {}='{}' '{}' '[build-child]' > /dev/null 2>&1", assignments,
@@ -144,7 +154,7 @@ std::string built_with(const std::string& assignments, const fs::path& folder) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-TEST_CASE("what the environment says to comgr, clang or the linker changes no code object") {
+TEST_CASE("what the environment says to comgr, clang or the linker changes no code object and no warning") {
   const fs::path folder = fs::temp_directory_path() / fmt::format("monojit-build-{}", getpid());
   fs::create_directories(folder);
   const fs::path comgr_cache = folder / "comgr";
@@ -154,6 +164,7 @@ TEST_CASE("what the environment says to comgr, clang or the linker changes no co
   CHECK_FALSE(fs::exists(comgr_cache));
   // In two pairs of parentheses: a failure shall not print the bytes.
   CHECK((built_with("LLD_VERSION=1", folder) == object));
+  CHECK((built_with("LLVM_OVERRIDE_PRODUCER=x AMD_COMGR_EMIT_VERBOSE_LOGS=1", folder) == object));
   CHECK((built_with("CCC_OVERRIDE_OPTIONS='#O0 +-O0'", folder) == object));
   CHECK((built_with("SOURCE_DATE_EPOCH=1 CPATH=/ COMPILER_PATH=/ LIBRARY_PATH=/", folder) == object));
   fs::remove_all(folder);

@@ -17,7 +17,7 @@ TEST_CASE("A kernel record comes back from its JSON as it was") {
 TEST_CASE("Text that is no record is refused") {
   for (const char* text : {"", "{", "[]", "{}", R"({"symbol":3})"}) {
     CHECK_THROWS_MATCHES(record_from_json(text), RecordError,
-                         Catch::Matchers::MessageMatches(Catch::Matchers::StartsWith("unreadable kernel record: ") &&
+                         Catch::Matchers::MessageMatches(Catch::Matchers::StartsWith("its record can't be read: ") &&
                                                          !Catch::Matchers::ContainsSubstring("json.exception")));
   }
 }

@@ -147,13 +147,15 @@ Json verify_strays(const CacheCommand& command, OpenCache& cache, cache::Removed
   Json strays = Json::array();
   for (const std::filesystem::path& stray : cache.store.strays()) {
     strays.push_back(stray.string());
-    if (!command.json) print("{} is in the place of a folder or lock file of the cache\n", stray.string());
+    if (!command.json)
+      print("{} is in the place of a folder or lock file of the cache\n", cache::printable(stray.native()));
   }
   if (command.remove) removed.failed += cache.store.remove_strays();
   return strays;
 }
 
 void verify(const CacheCommand& command) {
+  using cache::printable;
   OpenCache cache(command);
   const std::vector<StoredEntry> all = cache.store.list(cache::Look::kWhole, use_problem);
   Json unusable = Json::array();
@@ -161,7 +163,7 @@ void verify(const CacheCommand& command) {
   for (const StoredEntry& entry : all) {
     if (entry.problem.empty()) continue;
     unusable.push_back(to_json(entry));
-    if (!command.json) print("{} {}\n", entry.file.string(), entry.problem);
+    if (!command.json) print("{} {}\n", printable(entry.file.native()), printable(entry.problem));
     if (command.remove) remove_into(removed, entry, cache);
   }
   const Json strays = verify_strays(command, cache, removed);

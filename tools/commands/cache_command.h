@@ -35,7 +35,7 @@ struct OpenCache {
   OpenCache(const OpenCache&) = delete;
   OpenCache& operator=(const OpenCache&) = delete;
 
-  std::string name() const { return store.folder().string(); }
+  std::string name() const { return cache::printable(store.folder().native()); }
   Json folder_json() const { return store.folder().string(); }
 
   /// Fails if something of the folder could not be read, which was said then.

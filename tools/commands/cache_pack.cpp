@@ -27,6 +27,8 @@ namespace {
 using cache::StoredEntry;
 
 constexpr const char* kStandardStream = "-";
+/// Of an archive that comes through a pipe: many times what the default limit of a folder packs into.
+constexpr std::uint64_t kMostInputBytes = std::uint64_t{4} << 30;
 
 /// The entries that a command names, by their heads; with --all, every one.
 std::vector<StoredEntry> chosen(const CacheCommand& command, const OpenCache& cache) {
@@ -35,12 +37,16 @@ std::vector<StoredEntry> chosen(const CacheCommand& command, const OpenCache& ca
   if (command.all) return all;
   std::vector<StoredEntry> found;
   for (const std::string& name : command.entries) std::ranges::move(find_entries(all, name), std::back_inserter(found));
+  std::ranges::sort(found, {}, &StoredEntry::digest);
+  const auto repeated = std::ranges::unique(found, {}, &StoredEntry::digest);
+  found.erase(repeated.begin(), repeated.end());
   return found;
 }
 
 /// The file of a sound entry. With --all, an unusable one is said and left out; one that was named is refused.
 std::optional<cache::PackedEntry> packed(const StoredEntry& entry, bool all) {
   cache::FileBytes read = cache::read_file(entry.file, cache::kMaxEntryBytes);
+  if (all && cache::is_missing(read.error)) return std::nullopt;  // removed since it was listed
   std::string problem = entry.problem.empty() ? read.problem() : entry.problem;
   if (problem.empty()) {
     const auto decoded = cache::decode_for(entry.key, read.bytes);
@@ -60,18 +66,40 @@ Json to_json(const cache::ArchiveItem& item) {
           {"stored_bytes", item.stored_bytes}};
 }
 
-/// All of stdin as a file, since an archive is read from its end.
+[[noreturn]] void refuse_input(std::string_view problem) { throw UserError(fmt::format("standard input {}", problem)); }
+
+/// The next of stdin: as many bytes as there is room for, less only at its end.
+std::span<const std::byte> next_input(std::span<std::byte> bytes) {
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const ssize_t got = read(STDIN_FILENO, bytes.data() + filled, bytes.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) refuse_input(fmt::format("can't be read ({})", cache::error_text(errno)));
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  return bytes.first(filled);
+}
+
+/// All of stdin as a file, since an archive is read from its end. It takes memory: what is no archive is refused
+/// before more of it comes.
 cache::Descriptor standard_input() {
   if (isatty(STDIN_FILENO) == 1) throw UserError("cache unpack -: no archive comes from a terminal (name a file)");
   cache::Descriptor file(memfd_create("monojit-archive", MFD_CLOEXEC));
-  int error = file.valid() ? 0 : errno;
-  std::vector<std::byte> bytes(std::size_t{1} << 20);
-  for (ssize_t got = 1; got != 0 && error == 0;) {
-    got = read(STDIN_FILENO, bytes.data(), bytes.size());
-    if (got > 0) error = cache::write_all(file.get(), std::span(bytes).first(static_cast<std::size_t>(got)));
-    if (got < 0 && errno != EINTR) error = errno;
+  if (!file.valid()) refuse_input(fmt::format("can't be kept ({})", cache::error_text(errno)));
+  std::vector<std::byte> buffer(std::size_t{1} << 20);
+  std::span<const std::byte> part = next_input(std::span(buffer).first(cache::kArchiveHeadBytes));
+  if (const std::string problem = cache::archive_head_problem(part); !problem.empty()) refuse_input(problem);
+  for (std::uint64_t size = 0; !part.empty(); part = next_input(buffer)) {
+    size += part.size();
+    if (size > kMostInputBytes) {
+      refuse_input(
+          fmt::format("has more than {} GiB: name a file, which is not kept in memory", kMostInputBytes >> 30));
+    }
+    if (const int error = cache::write_all(file.get(), part); error != 0) {
+      refuse_input(fmt::format("can't be kept ({})", cache::error_text(error)));
+    }
   }
-  if (error != 0) throw UserError(fmt::format("standard input can't be read ({})", cache::error_text(error)));
   return file;
 }
 
@@ -96,6 +124,7 @@ bool packs_to_stdout(const CacheCommand& command) {
 
 void put_archive(const std::vector<std::byte>& bytes, std::size_t entries) {
   put(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  if (!finish_output().empty()) throw Failed();  // which is told in the end
   say(fmt::format("packed {}, {} bytes", count_text(entries), bytes.size()));
 }
 
@@ -119,20 +148,27 @@ void pack(const CacheCommand& command) {
   if (command.json) {
     print_json({{"archive", command.archive}, {"bytes", packed_bytes.size()}, {"entries", list}});
   } else {
-    print("packed {} into {}, {} bytes\n", count_text(archive->items().size()), command.archive, packed_bytes.size());
+    print("packed {} into {}, {} bytes\n", count_text(archive->items().size()), cache::printable(command.archive),
+          packed_bytes.size());
   }
 }
 
-/// Why an item is no sound entry; nothing when it was stored.
-std::optional<std::string> unpack_item(const cache::Archive& archive, const cache::ArchiveItem& item,
-                                       OpenCache& cache) {
-  const auto bytes = archive.read(item);
-  if (const auto* problem = std::get_if<std::string>(&bytes)) return *problem;
-  const auto& entry = std::get<std::vector<std::byte>>(bytes);
-  const auto decoded = cache::decode_for(item.key, entry);
-  if (const auto* error = std::get_if<cache::EntryError>(&decoded)) return error->text;
-  if (!cache.store.store(item.digest, entry)) return "could not be stored";
-  return std::nullopt;
+/// Whether an item was stored. Says why it is no sound entry; the store says once what is wrong with the folder.
+bool unpack_item(const cache::Archive& archive, const cache::ArchiveItem& item, OpenCache& cache,
+                 const std::string& name) {
+  auto bytes = archive.read(item);
+  std::string problem;
+  if (auto* text = std::get_if<std::string>(&bytes)) {
+    problem = std::move(*text);
+  } else {
+    const auto& entry = std::get<std::vector<std::byte>>(bytes);
+    const auto decoded = cache::decode_for(item.key, entry);
+    const auto* error = std::get_if<cache::EntryError>(&decoded);
+    if (error == nullptr) return cache.store.store(item.digest, entry);
+    problem = error->text;
+  }
+  say(fmt::format("{} in {} {}", cache::hex(item.digest), name, problem));
+  return false;
 }
 
 /// What is stored beyond the limit would be gone again after the next build, without a word.
@@ -161,11 +197,8 @@ void unpack(const CacheCommand& command) {
       if (!command.json)
         print("{}  {} for {}\n", cache::hex(item.digest), cache::printable(item.key.text),
               cache::printable(item.key.target));
-    } else if (const auto problem = unpack_item(*archive, item, *cache)) {
-      say(fmt::format("{} in {} {}", cache::hex(item.digest), command.archive, *problem));
-      ++failed;
     } else {
-      ++stored;
+      ++(unpack_item(*archive, item, *cache, command.archive) ? stored : failed);
     }
   }
   if (stored != 0) warn_of_limit(*cache);

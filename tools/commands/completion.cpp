@@ -30,7 +30,7 @@ struct Place {
   std::string path;
   std::vector<Word> words;
   bool takes_file = false;     ///< the shell offers them where no option is typed
-  bool takes_entries = false;  ///< of the cache: the program is asked for their digests
+  bool takes_entries = false;  ///< of the cache, behind the file: the program is asked for their digests
 };
 
 /// What may be typed behind an option of a place ("*": of any that comes behind the others).
@@ -104,7 +104,7 @@ bool takes(const CLI::App& app, std::initializer_list<std::string_view> position
 
 void add_places(const CLI::App& app, const std::string& path, std::vector<Place>& places) {
   const bool takes_file = takes(app, {"ARCHIVE", "OUT", "FILE"});
-  Place place{path, {}, takes_file, !takes_file && takes(app, {"ENTRY"})};
+  Place place{path, {}, takes_file, takes(app, {"ENTRY"})};
   const auto subcommands = app.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); });
   for (const CLI::App* each : subcommands) place.words.push_back({each->get_name(), plain(each->get_description())});
   add_options(app, place.words);
@@ -134,16 +134,24 @@ std::string bash_script(const std::vector<Place>& places, const std::vector<std:
   std::string text =
       "# bash completion for monojit:  source <(monojit completion bash)\n_monojit() {\n"
       "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} place= words= before= left= word "
-      "i folder=()\n"
+      "i typed=0 folder=()\n"
       "  if [[ $current == --*=* ]]; then previous=${current%%=*} before=${current%%=*}=\n"  // = breaks no words
       "  elif [[ $current == = ]]; then current=\n"
       "  elif [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
       "  [[ $previous == --* && $current == *,* ]] && before=${current%,*},\n"
       "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
-      "    [[ ${COMP_WORDS[i]} == --cache-dir ]] && folder=(--cache-dir \"${COMP_WORDS[i+1]}\")\n"
-      "    case $place/${COMP_WORDS[i]} in\n";
+      "    word=${COMP_WORDS[i]}\n"
+      "    case $word in\n"
+      "      --cache-dir=*) folder=(--cache-dir \"${word#*=}\"); continue ;;\n"
+      "      --cache-dir) [[ ${COMP_WORDS[i+1]} == = ]] && ((i++))\n"
+      "        ((i++)); folder=(--cache-dir \"${COMP_WORDS[i]}\"); continue ;;\n"
+      "      -*) continue ;;\n"
+      "    esac\n"
+      "    case $place/$word in\n";
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "      {}) place=$place/${{COMP_WORDS[i]}} ;;\n    esac\n  done\n  case $place:$previous in\n",
+  fmt::format_to(out,
+                 "      {}) place=$place/$word typed=0 ;;\n      *) ((typed++)) ;;\n    esac\n  done\n"
+                 "  case $place:$previous in\n",
                  path_patterns(places));
   for (const Values& each : option_values()) {
     fmt::format_to(out, "    {}:{}) words='{}' ;;\n", each.place, each.option, fmt::join(each.values, " "));
@@ -152,12 +160,12 @@ std::string bash_script(const std::vector<Place>& places, const std::vector<std:
   for (const Place& place : places) {
     std::vector<std::string> words;
     for (const Word& word : place.words) words.push_back(word.text);
-    fmt::format_to(
-        out, "      '{}') {}words='{}'{} ;;\n", place.path, place.takes_file ? "[[ $current == -* ]] && " : "",
-        fmt::join(words, " "),
-        place.takes_entries
-            ? fmt::format("\n        [[ $current == -* ]] || words+=\" $(\"${{COMP_WORDS[0]}}\" {})\"", kDigests)
-            : "");
+    fmt::format_to(out, "      '{}') {}words='{}'{} ;;\n", place.path,
+                   place.takes_file ? "[[ $current == -* ]] && " : "", fmt::join(words, " "),
+                   place.takes_entries
+                       ? fmt::format("\n        [[ $current == -*{} ]] || words+=\" $(\"${{COMP_WORDS[0]}}\" {})\"",
+                                     place.takes_file ? " || $typed == 0" : "", kDigests)
+                       : "");
   }
   text +=
       "    esac ;;\n  esac\n"
@@ -170,14 +178,21 @@ std::string bash_script(const std::vector<Place>& places, const std::vector<std:
 std::string zsh_script(const std::vector<Place>& places, const std::vector<std::string>& others) {
   std::string text =
       "#compdef monojit\n# zsh completion for monojit:  source <(monojit completion zsh)\n_monojit() {\n"
-      "  local place= word previous=${words[CURRENT-1]}\n  local -a choices folder\n"
+      "  local place= word last= previous=${words[CURRENT-1]}\n  local -i typed=0\n  local -a choices folder\n"
       "  if [[ $PREFIX == --*=* ]]; then previous=${PREFIX%%=*}; compset -P '*='; fi\n"
       "  [[ $previous == --* ]] && compset -P '*,'\n"
-      "  (( ${words[(I)--cache-dir]} )) && folder=(--cache-dir ${words[${words[(I)--cache-dir]}+1]})\n"
       "  for word in ${words[2,CURRENT-1]}; do\n"
+      "    if [[ $last == --cache-dir ]]; then folder=(--cache-dir $word) last=; continue; fi\n"
+      "    last=$word\n"
+      "    case $word in\n"
+      "      --cache-dir=*) folder=(--cache-dir ${word#*=}); continue ;;\n"
+      "      -*) continue ;;\n"
+      "    esac\n"
       "    case $place/$word in\n";
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "      {}) place=$place/$word ;;\n    esac\n  done\n  case $place:$previous in\n",
+  fmt::format_to(out,
+                 "      {}) place=$place/$word typed=0 ;;\n      *) (( typed += 1 )) ;;\n    esac\n  done\n"
+                 "  case $place:$previous in\n",
                  path_patterns(places));
   for (const Values& each : option_values()) {
     fmt::format_to(out, "    {}:{}) choices=({}) ;;\n", each.place, each.option, fmt::join(each.values, " "));
@@ -187,7 +202,10 @@ std::string zsh_script(const std::vector<Place>& places, const std::vector<std::
     fmt::format_to(out, "      '{}') {}choices=(\n", place.path, place.takes_file ? "[[ $PREFIX != -* ]] || " : "");
     for (const Word& word : place.words) fmt::format_to(out, "        '{}:{}'\n", word.text, word.meaning);
     text += "        )";
-    if (place.takes_entries) fmt::format_to(out, "\n        choices+=(${{(f)\"$($words[1] {})\"}})", kDigests);
+    if (place.takes_entries) {
+      fmt::format_to(out, "\n        {}choices+=(${{(f)\"$($words[1] {})\"}})",
+                     place.takes_file ? "(( typed )) && " : "", kDigests);
+    }
     text += " ;;\n";
   }
   text += "    esac ;;\n  esac\n  _describe monojit choices || _files\n}\ncompdef _monojit monojit\n";

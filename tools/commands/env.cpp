@@ -1,8 +1,13 @@
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <variant>
 #include <vector>
 
@@ -10,6 +15,7 @@
 
 #include "cache/file.h"
 #include "cache/folder.h"
+#include "cache/read_only_tier.h"
 #include "cache/remote/remote_tier.h"
 #include "cache/remote/url.h"
 #include "cache/settings.h"
@@ -23,6 +29,8 @@ namespace monojit::tools {
 namespace {
 
 using environment::Variable;
+
+constexpr const char* kXdgCacheHome = "XDG_CACHE_HOME";
 
 struct Setting {
   std::string value;   ///< empty: none
@@ -65,12 +73,45 @@ std::string advice(const std::string& name) {
                      near.empty() ? " (monojit env lists its variables)" : fmt::format(": is {} meant?", near));
 }
 
+void add_folder_problems(std::vector<std::string>& texts) {
+  const cache::UserFolder folder = cache::user_folder();
+  const char* xdg = std::getenv(kXdgCacheHome);
+  const bool is_relative = xdg != nullptr && *xdg != '\0' && *xdg != '/';
+  if (is_relative && folder.origin != environment::name(environment::Id::kCacheDir)) {
+    texts.push_back(fmt::format("{}={} is not used: it wants an absolute path", kXdgCacheHome, cache::printable(xdg)));
+  }
+  if (folder.path.empty()) {
+    texts.emplace_back("no cache folder: caching is off (set MONOJIT_CACHE_DIR)");
+  } else if (const auto obstacle = cache::obstacle_in(folder.path)) {
+    texts.push_back(cache::folder_problem(folder.path, obstacle->error, obstacle->place));
+  }
+}
+
+/// What can be told of a library without loading it, which may take seconds. A name without a folder is the loader's
+/// to look for.
+void add_library_problem(environment::Id id, std::vector<std::string>& texts) {
+  const char* path = environment::value(id);
+  if (path == nullptr || std::strchr(path, '/') == nullptr) return;
+  constexpr std::string_view kElf = "\177ELF";
+  std::error_code error;
+  const cache::FileBytes start = cache::read_head(std::filesystem::canonical(path, error), kElf.size());
+  std::string problem = error ? fmt::format("can't be opened ({})", error.message()) : start.problem();
+  if (problem.empty() && !std::ranges::equal(start.bytes, std::as_bytes(std::span(kElf)))) problem = "is no library";
+  if (!problem.empty())
+    texts.push_back(fmt::format("{}={} {}", environment::name(id), cache::printable(path), problem));
+}
+
 /// Why what a variable says is not in force: its readers' own words.
 std::vector<std::string> problems() {
   std::vector<std::string> texts;
   const cache::Warnings warnings([&](std::string_view text) { texts.emplace_back(text); });
+  add_folder_problems(texts);
   const cache::Settings settings = cache::Settings::from_environment(warnings);
+  cache::ReadOnlyTier(settings.read_only, warnings).open_once();
   const cache::RemoteTier remote(settings.remote, warnings);
+  for (const environment::Id id : {environment::Id::kHipLibrary, environment::Id::kComgrLibrary}) {
+    add_library_problem(id, texts);
+  }
   try {
     (void)runtime::device_count(*runtime::HipTable::open(runtime::Provider::kEmulator));
   } catch (const std::exception& error) {

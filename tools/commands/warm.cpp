@@ -128,6 +128,9 @@ struct Outcome {
   double seconds = 0;
   std::uint64_t bytes = 0;
   std::vector<StrictProblem> strict_problems;
+
+  /// A signal that came when every job was done has interrupted nothing.
+  bool interrupted() const { return counts.not_started > 0; }
 };
 
 Json report(const WarmPlan& plan, Warmer& warmer, const Outcome& outcome) {
@@ -154,14 +157,18 @@ Json report(const WarmPlan& plan, Warmer& warmer, const Outcome& outcome) {
             {"strict_ready", outcome.strict_problems.empty()}}}};
 }
 
-void print_summary(const Warmer& warmer, const Outcome& outcome) {
+void print_summary(const WarmPlan& plan, const Warmer& warmer, const Outcome& outcome) {
   const WarmCounts& counts = outcome.counts;
   print("built {}, hit {}, failed {}{} in {:.1f} s; {} bytes in the cache", counts.built, counts.hit, counts.failed,
         counts.not_started > 0 ? fmt::format(", not started {}", counts.not_started) : "", outcome.seconds,
         outcome.bytes);
   if (const std::uint64_t peak = warmer.peak_worker_bytes(); peak > 0)
     print("; workers had {} MiB at most", peak / kMebi);
-  print("{}\n", outcome.strict_problems.empty() ? "; strict mode serves every job" : "");
+  if (plan.jobs.empty()) {
+    print("; this shard has no job\n");
+  } else {
+    print("{}\n", outcome.strict_problems.empty() ? "; strict mode serves every job" : "");
+  }
 }
 
 /// Runs the warmer with its progress shown; SIGINT and SIGTERM cancel it.
@@ -205,15 +212,15 @@ void conclude(const Options& options, const WarmPlan& plan, Warmer& warmer, cons
   if (options.json) {
     print_json(report(plan, warmer, outcome));
   } else {
-    print_summary(warmer, outcome);
+    print_summary(plan, warmer, outcome);
   }
   (void)finish_output();  // what went wrong is told in the end
-  if (warmer.cancelled()) {
+  if (outcome.interrupted()) {
     say("interrupted: the same command goes on where it stopped");
   } else if (outcome.counts.failed == 0) {
     say_strict_problems(plan, warmer, outcome.strict_problems, limits.max_bytes);
   }
-  if (warmer.cancelled() || outcome.counts.failed > 0 || !outcome.strict_problems.empty()) throw Failed();
+  if (outcome.interrupted() || outcome.counts.failed > 0 || !outcome.strict_problems.empty()) throw Failed();
 }
 
 void warm(const Options& options) {
@@ -227,13 +234,13 @@ void warm(const Options& options) {
     progress.say_above(cache_advice(std::string(text), options.cache_folder));
   });
   const WarmSettings settings = settings_of(options, plan.jobs.size());
+  Interruptible interruptible;  // outlives the workers, so that no signal leaves their files behind
   Warmer warmer(jit, plan, settings, [&](std::size_t job, const WarmResult& result) {
     const std::scoped_lock lock(shown);
     progress.tell(job, result);
   });
   if (const auto problem = warmer.jit().disk()->problem())
     throw UserError(cache_advice(*problem, options.cache_folder));
-  const Interruptible interruptible;
   run(warmer, progress, shown, plan.jobs.size(), settings.jobs);
   progress.finish();
   const Outcome outcome{.counts = warmer.counts(),

@@ -9,7 +9,7 @@
 #include "environment/edit_distance.h"
 #include "kernels/common/error.h"
 #include "runtime/json_words.h"
-#include "tools/strict_json.h"
+#include "runtime/strict_json.h"
 
 namespace monojit::tools {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::size_t kMaxDepth = 64;
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view where) {
-  if (const std::string problem = json_problem(text, kMaxDepth); !problem.empty())
+  if (const std::string problem = runtime::json_problem(text, kMaxDepth); !problem.empty())
     throw UserError(fmt::format("{}: {}", where, problem));
   try {
     return Json::parse(text);

@@ -31,13 +31,15 @@ Interruptible::Interruptible(const char* note) {
 }
 
 Interruptible::~Interruptible() {
+  if (held_off_) return;
   sigaction(SIGINT, &old_interrupt_, nullptr);
   sigaction(SIGTERM, &old_terminate_, nullptr);
 }
 
 bool Interruptible::interrupted() { return came; }
 
-void Interruptible::hold_off() const {
+void Interruptible::hold_off() {
+  held_off_ = true;
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_IGN);
 }

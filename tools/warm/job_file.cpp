@@ -16,7 +16,7 @@
 
 #include "kernels/common/error.h"
 #include "runtime/json_words.h"
-#include "tools/strict_json.h"
+#include "runtime/strict_json.h"
 
 namespace monojit::tools {
 namespace {
@@ -36,7 +36,7 @@ constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
 }
 
 json parse(std::string_view text, const std::string& place) {
-  if (const std::string problem = json_problem(text, kMaxDepth); !problem.empty()) refuse(place, problem);
+  if (const std::string problem = runtime::json_problem(text, kMaxDepth); !problem.empty()) refuse(place, problem);
   return json::parse(text);
 }
 
@@ -184,6 +184,14 @@ std::optional<std::vector<WarmWish>> wishes_of_lines(std::string_view text, cons
   return wishes;
 }
 
+/// Of a file, so that a message about it can be read whatever it is called.
+std::string shown_name(std::string_view file) {
+  constexpr std::size_t kMost = 300;
+  constexpr std::size_t kStart = 200;
+  if (file.size() <= kMost) return std::string(file);
+  return fmt::format("{}...{}", file.substr(0, kStart), file.substr(file.size() - (kMost - kStart)));
+}
+
 }  // namespace
 
 std::vector<WarmWish> parse_job_file(std::string_view text, const std::string& name) {
@@ -202,7 +210,8 @@ std::vector<WarmWish> parse_job_file(std::string_view text, const std::string& n
 std::vector<WarmWish> read_job_file(const std::string& file) {
   if (file == "-") return parse_job_file(read(std::cin, "standard input"), "standard input");
   std::ifstream stream(file, std::ios::binary);
-  return parse_job_file(read(stream, "--file " + file), file);
+  const std::string name = shown_name(file);
+  return parse_job_file(read(stream, "--file " + name), name);
 }
 
 }  // namespace monojit::tools

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace monojit::tools {
+namespace monojit::runtime {
 
 /// What a text may hold though it is JSON, and would be read as something else: a member twice, a number that is too
 /// small to be told from 0 or too large, a NUL, where messages would end; or lists and objects more than `max_depth`
@@ -12,4 +12,4 @@ namespace monojit::tools {
 /// not be JSON. Nothing is built of it.
 std::string json_problem(std::string_view text, std::size_t max_depth);
 
-}  // namespace monojit::tools
+}  // namespace monojit::runtime

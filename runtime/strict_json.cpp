@@ -1,4 +1,4 @@
-#include "tools/strict_json.h"
+#include "runtime/strict_json.h"
 
 #include <set>
 #include <utility>
@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-namespace monojit::tools {
+namespace monojit::runtime {
 namespace {
 
 using nlohmann::json;
@@ -82,4 +82,4 @@ std::string json_problem(std::string_view text, std::size_t max_depth) {
   return reader.problem();
 }
 
-}  // namespace monojit::tools
+}  // namespace monojit::runtime
