@@ -15,7 +15,7 @@
 #include "tools/progress_clock.h"
 #include "tools/report.h"
 #include "tools/session.h"
-#include "tools/warm/interruptible.h"
+#include "tools/interruptible.h"
 
 namespace monojit::tools {
 namespace {

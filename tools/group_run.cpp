@@ -20,7 +20,7 @@
 #include "tools/report.h"
 #include "tools/saved_run.h"
 #include "tools/session.h"
-#include "tools/warm/interruptible.h"
+#include "tools/interruptible.h"
 
 namespace monojit::tools {
 namespace {

@@ -16,7 +16,7 @@
 #include "tools/commands/commands.h"
 #include "tools/kernel_run.h"
 #include "tools/session.h"
-#include "tools/warm/interruptible.h"
+#include "tools/interruptible.h"
 #include "tools/warm/plan.h"
 #include "tools/warm/progress.h"
 #include "tools/warm/strict_problems.h"

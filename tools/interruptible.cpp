@@ -1,4 +1,4 @@
-#include "tools/warm/interruptible.h"
+#include "tools/interruptible.h"
 
 #include <atomic>
 #include <cerrno>
