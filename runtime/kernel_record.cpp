@@ -19,8 +19,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelRecord, symbol, resources, arguments, k
 
 namespace {
 
-/// A record has 3.
-constexpr std::size_t kMaxDepth = 16;
+/// Nothing here calls itself for what is in a value.
+constexpr std::size_t kAnyDepth = std::numeric_limits<std::size_t>::max();
 
 /// The library would cut a number that does not fit, and take true for 1.
 void check_whole(const nlohmann::json& object) {
@@ -34,7 +34,7 @@ void check_whole(const nlohmann::json& object) {
 }
 
 nlohmann::json parsed(std::string_view text) {
-  if (const std::string problem = json_problem(text, kMaxDepth); !problem.empty())
+  if (const std::string problem = json_problem(text, kAnyDepth); !problem.empty())
     throw RecordError("its record can't be read: " + problem);
   return nlohmann::json::parse(text);
 }

@@ -183,7 +183,7 @@ nlohmann::json WorkerCompiler::ask(const nlohmann::json& request, const std::str
   }
   note(reply);
   const std::string kind = reply.value("failure", "");
-  if (kind == "memory") bury(std::move(worker));  // it is worn out
+  if (kind == "memory") bury(std::exchange(worker, nullptr));  // it is worn out
   end_turn(std::move(worker));
   if (kind.empty()) return reply;
   const std::string text = reply.at("text").get<std::string>();

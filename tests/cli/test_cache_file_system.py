@@ -107,7 +107,7 @@ def test_with_few_descriptors_a_kernel_is_stored_and_said_to_be_or_neither(monoj
     done = subprocess.run([monojit.binary, "warm", SMALL, "--arch", "gfx950", "--jobs", "1"], env=monojit.environment, capture_output=True, text=True,
                           timeout=TIMEOUT_S, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limit))
     stored = len(list(monojit.cache.rglob("*.mono")))
-    assert done.returncode == (0 if stored else 2), done
+    assert done.returncode == (0 if stored else 1), done
     assert ("built 1, hit 0, failed 0" in done.stdout) == (stored == 1), done
     assert "not kept" not in done.stderr and "not be stored" not in done.stderr
 

@@ -62,7 +62,7 @@ def test_the_command_of_a_miss_means_the_folder_to_the_plainest_shell(monojit, t
     assert refusal.endswith("\n") and refusal[:-1].isprintable()
     warm = refusal.strip().split(": run ")[-1].replace("monojit", f"'{monojit.binary}'", 1)
     shell = shutil.which("dash") or "sh"
-    assert subprocess.run([shell, "-c", warm], env=monojit.environment, capture_output=True, timeout=TIMEOUT_S).returncode == 0
+    assert subprocess.run([shell, "-c", warm], env=monojit.environment, cwd=tmp_path, capture_output=True, timeout=TIMEOUT_S).returncode == 0
     assert subprocess.run(command, env=monojit.environment, capture_output=True, timeout=TIMEOUT_S).returncode == 0
 
 
