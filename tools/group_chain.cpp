@@ -12,10 +12,10 @@
 #include "runtime/hip/device_error.h"
 #include "runtime/peak_memory.h"
 #include "tools/failed_place.h"
+#include "tools/interruptible.h"
 #include "tools/progress_clock.h"
 #include "tools/report.h"
 #include "tools/session.h"
-#include "tools/interruptible.h"
 
 namespace monojit::tools {
 namespace {

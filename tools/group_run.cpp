@@ -15,12 +15,12 @@
 #include "tools/group_chain.h"
 #include "tools/group_processes.h"
 #include "tools/group_tensors.h"
+#include "tools/interruptible.h"
 #include "tools/kimi_group.h"
 #include "tools/progress_clock.h"
 #include "tools/report.h"
 #include "tools/saved_run.h"
 #include "tools/session.h"
-#include "tools/interruptible.h"
 
 namespace monojit::tools {
 namespace {

@@ -14,9 +14,9 @@
 
 #include "runtime/peak_memory.h"
 #include "tools/commands/commands.h"
+#include "tools/interruptible.h"
 #include "tools/kernel_run.h"
 #include "tools/session.h"
-#include "tools/interruptible.h"
 #include "tools/warm/plan.h"
 #include "tools/warm/progress.h"
 #include "tools/warm/strict_problems.h"
