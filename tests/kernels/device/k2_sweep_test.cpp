@@ -45,8 +45,12 @@ const Surroundings kWaitRuns[] = {
 const Surroundings kStoreRuns[] = {
     {.memory = "weak", .seed = 2, .late = &kRestBehindX},
     {.memory = "weak", .seed = 2, .late = &kLateSharedPart},
+    {.memory = "weak", .seed = 7, .late = &kRestBehindLatent},
     {.memory = "weak", .seed = 2, .late = &kRestBehindLatent},
     {.memory = "weak", .seed = 4, .late = &kRestBehindLatent},
+    {.memory = "weak", .seed = 5, .late = &kRestBehindLatent},
+    {.memory = "weak", .seed = 6, .late = &kRestBehindLatent},
+    {.memory = "weak", .seed = 8, .late = &kRestBehindLatent},
 };
 // A rank alone races for the pairs that it puts itself: the first rank's come in the first wait of every list, the last
 // one's in the last.
