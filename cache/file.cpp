@@ -35,7 +35,7 @@ int make_folder(const std::filesystem::path& folder, unsigned mode) {
 void record_use(int descriptor, std::int64_t modified) {
   const std::int64_t age = now_s() - modified;
   // A time that lies ahead is that of a wrong clock.
-  if (age < 0 || age > kUseGrain) ::futimens(descriptor, nullptr);
+  if (descriptor >= 0 && (age < 0 || age > kUseGrain)) ::futimens(descriptor, nullptr);
 }
 
 FileBytes failed_read(int error, std::string refusal = {}) {

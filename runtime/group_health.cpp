@@ -47,7 +47,7 @@ std::string launch_text(const WaitRecord& record, std::span<const WatchedLaunch>
   const WatchedLaunch* const launch = launch_of(record, launches);
   if (launch == nullptr) return "of a launch that is none of the step's";
   const auto words = health_words(launch->key);
-  const std::string what =
+  std::string what =
       words->describe != nullptr ? words->describe(launch->key, record.region, record.pair) : std::string();
   if (words->layer_of_tag == nullptr) return what;
   return fmt::format("{}{}in {} with layer {}", what, what.empty() ? "" : ", ",

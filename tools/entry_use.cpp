@@ -63,7 +63,7 @@ std::string use_problem(const cache::Entry& entry) {
 
 Json record_json(std::string_view metadata) {
   if (!runtime::json_problem(metadata, kMaxDepth).empty()) return nullptr;
-  Json record = Json::parse(metadata, nullptr, false);
+  const Json record = Json::parse(metadata, nullptr, false);
   return record.is_discarded() ? Json(nullptr) : record;
 }
 

@@ -56,8 +56,7 @@ bool WorkerFolder::make() {
   if (!descriptor_.valid()) return errno != ENOENT;  // it does without a lock, and nobody removes it
   struct stat status{};
   const bool taken = flock(descriptor_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  if (!taken && (fstat(descriptor_.get(), &status) != 0 || status.st_nlink != 0)) return true;
-  return false;
+  return !taken && (fstat(descriptor_.get(), &status) != 0 || status.st_nlink != 0);
 }
 
 }  // namespace monojit::runtime

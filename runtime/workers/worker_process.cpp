@@ -68,7 +68,7 @@ class SpawnSetup {
     std::string temporary = "TMPDIR=" + folder.string();
     std::array<char*, 3> arguments = {name.data(), text.data(), nullptr};
     std::vector<char*> variables = {temporary.data()};
-    for (char** variable = environ; *variable != nullptr; ++variable) {
+    for (char* const* variable = environ; *variable != nullptr; ++variable) {
       if (!std::string_view(*variable).starts_with("TMPDIR=")) variables.push_back(*variable);
     }
     variables.push_back(nullptr);
