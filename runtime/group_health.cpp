@@ -18,14 +18,6 @@ namespace {
 
 using kernels::WaitRecord;
 
-/// Whether a record is one of an earlier launch than those that the words may tell of.
-bool left_before(const WaitRecord& record, std::span<const WatchedLaunch> launches, const LaunchFacts& facts) {
-  const WatchedLaunch* const launch = launch_of(record, launches);
-  if (launch == nullptr) return !launches.empty();
-  const auto words = health_words(launch->key);
-  return facts.first_tag && words->launch_of_tag != nullptr && tag_before(record.expected, *facts.first_tag, *words);
-}
-
 /// What the tag that was found tells.
 std::string seen_text(const WaitRecord& record, std::span<const WatchedLaunch> launches, const LaunchFacts& facts) {
   const WatchedLaunch* const launch = launch_of(record, launches);
@@ -57,10 +49,11 @@ std::string launch_text(const WaitRecord& record, std::span<const WatchedLaunch>
 std::string region_text(int rank, const kernels::WaitedRegion& waited, std::span<const WatchedLaunch> launches,
                         const LaunchFacts& facts) {
   const WaitRecord& record = waited.first;
-  return fmt::format("rank {}: {} waited more than {} s for pair {} of {}, {}: expected tag {:#x}, saw {:#x}{}", rank,
-                     waited.who(), kernels::kWaitBoundTicks / 100'000'000, record.pair,
-                     record.region.empty() ? "an unknown region" : record.region, launch_text(record, launches, facts),
-                     record.expected, record.seen, seen_text(record, launches, facts));
+  return fmt::format(
+      "rank {}: workgroup {} waited more than {} s for pair {} of {}, {}: expected tag {:#x}, saw {:#x}{}{}", rank,
+      record.workgroup, kernels::kWaitBoundTicks / 100'000'000, record.pair,
+      record.region.empty() ? "an unknown region" : record.region, launch_text(record, launches, facts),
+      record.expected, record.seen, seen_text(record, launches, facts), waited.others());
 }
 
 }  // namespace
@@ -74,7 +67,13 @@ std::optional<std::string> explain_rank(int rank, std::span<const std::uint32_t>
   if (std::ranges::all_of(records, before) && (!records.empty() || strange.empty())) {
     lines.push_back(fmt::format("rank {}: {}", rank, kernels::kSetBefore));
   }
-  for (const kernels::WaitedRegion& waited : kernels::by_region(records)) {
+  const auto same_source = [&](const WaitRecord& one, const WaitRecord& other) {
+    const auto from = source_of(one, launches);
+    const auto also_from = source_of(other, launches);
+    if (!from || !also_from) return from.has_value() == also_from.has_value();
+    return from->rank == also_from->rank && from->workgroup == also_from->workgroup;
+  };
+  for (const kernels::WaitedRegion& waited : kernels::by_region(records, same_source)) {
     lines.push_back(region_text(rank, waited, launches, facts));
   }
   if (!strange.empty()) lines.push_back(fmt::format("rank {}: {}", rank, strange));
@@ -105,7 +104,7 @@ std::optional<std::string> explain_group(std::span<const std::vector<std::uint32
   }
   std::string flags = explain_alarms(alarms);
   if (lines.empty() && flags.empty()) return std::nullopt;
-  if (auto cause = explain_cause(health, launches)) lines.insert(lines.begin(), *std::move(cause));
+  if (auto cause = explain_cause(health, launches, facts)) lines.insert(lines.begin(), *std::move(cause));
   if (!flags.empty()) lines.push_back(std::move(flags));
   if (!silent.empty()) {
     lines.push_back(fmt::format("rank{} {} left no record: none of {} waits gave up, or {} never ran",

@@ -38,20 +38,13 @@ struct Missing {
   auto when() const { return std::pair(launch, stage); }
 };
 
-std::optional<Source> source_of(const WaitRecord& record, std::size_t rank, std::span<const WatchedLaunch> launches) {
-  const WatchedLaunch* const launch = launch_of(record, launches);
-  if (launch == nullptr) return std::nullopt;
-  const auto words = health_words(launch->key);
-  if (words->source == nullptr) return std::nullopt;
-  const auto source = words->source(launch->key, record.region, record.pair);
-  if (!source) return std::nullopt;
-  return Source{.rank = source->rank ? static_cast<std::size_t>(*source->rank) : rank, .workgroup = source->workgroup};
-}
-
-std::vector<std::vector<WaitRecord>> all_records(Health health, std::span<const WatchedLaunch> launches) {
+std::vector<std::vector<WaitRecord>> all_records(Health health, std::span<const WatchedLaunch> launches,
+                                                 const LaunchFacts& facts) {
   std::vector<std::vector<WaitRecord>> records(health.size());
   for (std::size_t rank = 0; rank < health.size(); ++rank) {
-    if (!health[rank].empty() && health[rank][0] != 0) records[rank] = watched_records(health[rank], launches).records;
+    if (health[rank].empty() || health[rank][0] == 0) continue;
+    records[rank] = watched_records(health[rank], launches).records;
+    std::erase_if(records[rank], [&](const WaitRecord& record) { return left_before(record, launches, facts); });
   }
   return records;
 }
@@ -62,21 +55,23 @@ bool is_silent(const Source& source, std::span<const std::vector<WaitRecord>> re
          records[source.rank].end();
 }
 
-std::vector<Missing> all_missing(Health health, std::span<const WatchedLaunch> launches) {
-  const auto records = all_records(health, launches);
+std::vector<Missing> all_missing(Health health, std::span<const WatchedLaunch> launches, const LaunchFacts& facts) {
+  const auto records = all_records(health, launches, facts);
   std::optional<std::uint32_t> any_tag;
   std::vector<Missing> missing;
   for (std::size_t rank = 0; rank < records.size(); ++rank) {
     for (const WaitRecord& record : records[rank]) {
-      const auto source = source_of(record, rank, launches);
+      const auto known = source_of(record, launches);
       // A pair that came with the very look that was the last tells nothing.
-      if (!source || record.seen == record.expected) continue;
+      if (!known || record.seen == record.expected) continue;
+      const Source source{.rank = known->rank ? static_cast<std::size_t>(*known->rank) : rank,
+                          .workgroup = known->workgroup};
       if (!any_tag) any_tag = record.expected;
       missing.push_back({.record = record,
                          .launch = launch_order(record, *any_tag, launches),
                          .stage = stage_of(record, launches),
-                         .source = *source,
-                         .silent = is_silent(*source, records)});
+                         .source = source,
+                         .silent = is_silent(source, records)});
     }
   }
   return missing;
@@ -94,26 +89,26 @@ std::string source_text(const Source& source) {
   return fmt::format("workgroup {} of rank {}", *source.workgroup, source.rank);
 }
 
-/// "workgroup 17 of rank 3 (or workgroup 18 of rank 3, or 5 others)": all that the earliest missing pairs were to come
-/// from.
-std::string sources_text(std::vector<Source> sources) {
+/// "; nor did workgroup 18 of rank 3, 5 more put theirs": who else came into question; empty: nobody.
+std::string others_text(std::vector<Source> sources) {
   const Source first = sources.front();
   std::ranges::sort(sources);
   sources.erase(std::ranges::unique(sources).begin(), sources.end());
   std::erase(sources, first);
+  if (sources.empty()) return {};
   std::vector<std::string> others;
   for (const Source& source : std::span(sources).first(std::min(sources.size(), kNamed))) {
     others.push_back(source_text(source));
   }
   if (sources.size() > kNamed) others.push_back(fmt::format("{} more", sources.size() - kNamed));
-  if (others.empty()) return source_text(first);
-  return fmt::format("{} (nor did {})", source_text(first), fmt::join(others, ", "));
+  return fmt::format("; nor did {} put theirs", fmt::join(others, ", "));
 }
 
 }  // namespace
 
-std::optional<std::string> explain_cause(Health health, std::span<const WatchedLaunch> launches) {
-  std::vector<Missing> missing = all_missing(health, launches);
+std::optional<std::string> explain_cause(Health health, std::span<const WatchedLaunch> launches,
+                                         const LaunchFacts& facts) {
+  std::vector<Missing> missing = all_missing(health, launches, facts);
   if (missing.empty()) return std::nullopt;
   const bool told = std::ranges::any_of(missing, &Missing::silent);
   if (told) std::erase_if(missing, [](const Missing& one) { return !one.silent; });
@@ -121,9 +116,10 @@ std::optional<std::string> explain_cause(Health health, std::span<const WatchedL
   std::erase_if(missing, [&](const Missing& one) { return one.when() != earliest.when(); });
   std::vector<Source> sources;
   for (const Missing& one : missing) sources.push_back(one.source);
-  return fmt::format("nearest to the cause: {} did not put pair {} of {}{}", sources_text(std::move(sources)),
+  return fmt::format("nearest to the cause: {} did not put pair {} of {}{}{}", source_text(earliest.source),
                      earliest.record.pair, earliest.record.region,
-                     told ? own_account(earliest.source, health) : ", but waited itself, like all that are waited for");
+                     told ? own_account(earliest.source, health) : ", but waited itself, like all that are waited for",
+                     others_text(std::move(sources)));
 }
 
 }  // namespace monojit::runtime

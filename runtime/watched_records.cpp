@@ -70,6 +70,20 @@ std::uint32_t launch_order(const WaitRecord& record, std::uint32_t near, std::sp
   return place_near(record.expected, near, launch == nullptr ? HealthWords{} : *health_words(launch->key));
 }
 
+bool left_before(const WaitRecord& record, std::span<const WatchedLaunch> launches, const LaunchFacts& facts) {
+  const WatchedLaunch* const launch = launch_of(record, launches);
+  if (launch == nullptr) return !launches.empty();
+  const auto words = health_words(launch->key);
+  return facts.first_tag && words->launch_of_tag != nullptr && tag_before(record.expected, *facts.first_tag, *words);
+}
+
+std::optional<kernels::WaitSource> source_of(const WaitRecord& record, std::span<const WatchedLaunch> launches) {
+  const WatchedLaunch* const launch = launch_of(record, launches);
+  if (launch == nullptr) return std::nullopt;
+  const auto words = health_words(launch->key);
+  return words->source == nullptr ? std::nullopt : words->source(launch->key, record.region, record.pair);
+}
+
 std::size_t stage_of(const WaitRecord& record, std::span<const WatchedLaunch> launches) {
   const WatchedLaunch* launch = launch_of(record, launches);
   if (launch == nullptr) return SIZE_MAX;

@@ -28,6 +28,13 @@ bool tag_before(std::uint32_t tag, std::uint32_t other, const kernels::HealthWor
 std::uint32_t launch_order(const kernels::WaitRecord& record, std::uint32_t near,
                            std::span<const WatchedLaunch> launches);
 
+/// Whether a record is one of an earlier launch than those that the words may tell of.
+bool left_before(const kernels::WaitRecord& record, std::span<const WatchedLaunch> launches, const LaunchFacts& facts);
+
+/// Who was to put the pair that a record misses; nothing where nobody can tell.
+std::optional<kernels::WaitSource> source_of(const kernels::WaitRecord& record,
+                                             std::span<const WatchedLaunch> launches);
+
 /// Where a record's region stands in the order of the data; behind all others where nobody knows it.
 std::size_t stage_of(const kernels::WaitRecord& record, std::span<const WatchedLaunch> launches);
 

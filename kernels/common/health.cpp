@@ -17,9 +17,9 @@ std::string region_text(const WaitedRegion& waited, const DescribePair& describe
   const std::string region =
       record.region.empty() ? fmt::format("unknown region {:#010x}", record.region_id) : std::string(record.region);
   const std::string what = describe ? describe(region, record.pair) : std::string();
-  return fmt::format("{} waited more than {} s for pair {} of {}{}{}: expected tag {:#x}, saw {:#x}", waited.who(),
-                     kWaitBoundTicks / 100'000'000, record.pair, region, what.empty() ? "" : ", ", what,
-                     record.expected, record.seen);
+  return fmt::format("workgroup {} waited more than {} s for pair {} of {}{}{}: expected tag {:#x}, saw {:#x}{}",
+                     record.workgroup, kWaitBoundTicks / 100'000'000, record.pair, region, what.empty() ? "" : ", ",
+                     what, record.expected, record.seen, waited.others());
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ constexpr std::uint32_t region_id(std::string_view name) {
 
 /// What it means that word 0 is set and no record is the launch's: a wait that gives up leaves its record first.
 inline constexpr std::string_view kSetBefore =
-    "health word 0 was set before the launch: none of its waits left a record, they gave up at once";
+    "health word 0 was set before the launch: none of its waits left a record of it, they gave up at once";
 
 /// A pair of a region in words.
 using DescribePair = std::function<std::string(std::string_view region, std::uint32_t pair)>;

@@ -10,6 +10,8 @@
 namespace monojit::kernels {
 namespace {
 
+constexpr int kSourcesTold = 4;  // of a region
+
 /// Whether it is one that a kernel leaves, not what was in the memory before.
 bool is_record(std::span<const std::uint32_t> words, int workgroup) {
   return words[0] == 1 && words[5] == static_cast<std::uint32_t>(workgroup);
@@ -17,19 +19,27 @@ bool is_record(std::span<const std::uint32_t> words, int workgroup) {
 
 }  // namespace
 
-std::string WaitedRegion::who() const {
-  const int others = count - 1;
-  if (others == 0) return fmt::format("workgroup {}", first.workgroup);
-  return fmt::format("workgroup {} (and {} other{})", first.workgroup, others, others == 1 ? "" : "s");
+std::string WaitedRegion::others() const {
+  const int more = count - 1;
+  if (more == 0) return {};
+  return fmt::format("; {} other workgroup{} for pairs of {}, too", more, more == 1 ? "" : "s",
+                     first.region.empty() ? "that region" : first.region);
 }
 
-std::vector<WaitedRegion> by_region(std::span<const WaitRecord> records) {
+std::vector<WaitedRegion> by_region(std::span<const WaitRecord> records, const SameSource& same_source) {
   std::vector<WaitedRegion> regions;
   for (const WaitRecord& record : records) {
-    auto found = std::ranges::find_if(
-        regions, [&](const WaitedRegion& region) { return region.first.region_id == record.region_id; });
-    if (found == regions.end()) found = regions.insert(regions.end(), {.first = record});
-    ++found->count;
+    WaitedRegion* place = nullptr;
+    int sources = 0;
+    for (WaitedRegion& region : regions) {
+      if (region.first.region_id != record.region_id || region.first.expected != record.expected) continue;
+      place = &region;
+      ++sources;
+      if (!same_source || same_source(region.first, record)) break;
+      if (sources < kSourcesTold) place = nullptr;
+    }
+    if (place == nullptr) place = &regions.emplace_back(WaitedRegion{.first = record});
+    ++place->count;
   }
   return regions;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,17 +25,21 @@ struct WaitRecords {
   std::string strange;              ///< of further ones, such as no kernel leaves, in words; empty: there are none
 };
 
-/// The workgroups that waited for one region.
+/// Workgroups that waited for pairs of one region.
 struct WaitedRegion {
   WaitRecord first;
   int count = 0;
 
-  /// "workgroup 4 (and 2 others)".
-  std::string who() const;
+  /// "; 2 other workgroups for pairs of ar, too"; empty: there are none.
+  std::string others() const;
 };
 
-/// In the order in which the regions come in `records`.
-std::vector<WaitedRegion> by_region(std::span<const WaitRecord> records);
+/// Whether the pairs of two records of one region come from the same place.
+using SameSource = std::function<bool(const WaitRecord&, const WaitRecord&)>;
+
+/// The records of each launch and region in the order in which these come in `records`, by their sources where
+/// `same_source` tells these: up to 4, then the rest with the last.
+std::vector<WaitedRegion> by_region(std::span<const WaitRecord> records, const SameSource& same_source = nullptr);
 
 /// `regions`: names of the kernel's regions.
 WaitRecords wait_records(std::span<const std::uint32_t> health, int workgroups,

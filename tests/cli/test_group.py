@@ -262,7 +262,7 @@ def test_a_health_word_that_was_set_before_the_launch_is_told_so(monojit, tmp_pa
     outcome = monojit("run", KEY, "--inputs", file, "--json")
     assert outcome.code == 1
     health = outcome.json()["failure"]["health"]
-    assert health[0] == "rank 3: health word 0 was set before the launch: none of its waits left a record, they gave up at once"
+    assert health[0] == "rank 3: health word 0 was set before the launch: none of its waits left a record of it, they gave up at once"
     assert not any("waited more than" in line and line.startswith("rank 3: ") for line in health), health
 
 

@@ -33,20 +33,23 @@ std::vector<WatchedLaunch> launches() {
           {kernels::BuildKey::parse("kimi_k3.k2{tokens=1,nblocks=2}"), kLayer}};
 }
 
-TEST_CASE("Workgroups that waited for the same kind of thing share a line, which names the first and who was late") {
+TEST_CASE("Workgroups that waited for things from the same workgroup share a line, which names the first") {
   Words words = healthy();
   give_up(words, 4, "ar", 5 * 3584 + 7);
-  give_up(words, 5, "ar", 0);
+  give_up(words, 5, "ar", 5 * 3584);
+  give_up(words, 6, "ar", 3584);
   give_up(words, 200, "lnrdy", 3);
-  CHECK(
-      explain_rank(2, words, launches()) ==
-      "rank 2: workgroup 4 (and 1 other) waited more than 10 s for pair 17927 of ar, partials of the output projection "
-      "(source 5, token 0, word 7) from rank 5, workgroup 56, in the launch with layer 133: expected tag 0x986, saw "
-      "0x77, no tag: something else writes to that memory\n"
-      "rank 2: workgroup 200 waited more than 10 s for pair 3 of lnrdy, flag of a slice of all rows of ln (slice 3) "
-      "from workgroup 59 of its own rank, in the launch with layer 133: expected tag 0x986, saw 0x77, no tag: "
-      "something "
-      "else writes to that memory");
+  CHECK(explain_rank(2, words, launches()) ==
+        "rank 2: workgroup 4 waited more than 10 s for pair 17927 of ar, partials of the output projection "
+        "(source 5, token 0, word 7) from rank 5, workgroup 56, in the launch with layer 133: expected tag 0x986, saw "
+        "0x77, no tag: something else writes to that memory; 1 other workgroup for pairs of ar, too\n"
+        "rank 2: workgroup 6 waited more than 10 s for pair 3584 of ar, partials of the output projection "
+        "(source 1, token 0, word 0) from rank 1, workgroup 56, in the launch with layer 133: expected tag 0x986, saw "
+        "0x77, no tag: something else writes to that memory\n"
+        "rank 2: workgroup 200 waited more than 10 s for pair 3 of lnrdy, flag of a slice of all rows of ln (slice 3) "
+        "from workgroup 59 of its own rank, in the launch with layer 133: expected tag 0x986, saw 0x77, no tag: "
+        "something "
+        "else writes to that memory");
 }
 
 TEST_CASE("A rank's lines come in the order of the data, whatever the order of the workgroups") {
@@ -66,7 +69,7 @@ TEST_CASE("A rank that is well says nothing; one whose first word alone is set h
   CHECK_FALSE(explain_rank(0, {}, launches()));
   words[0] = 1;
   CHECK(explain_rank(0, words, launches()) ==
-        "rank 0: health word 0 was set before the launch: none of its waits left a record, they gave up at once");
+        "rank 0: health word 0 was set before the launch: none of its waits left a record of it, they gave up at once");
 }
 
 TEST_CASE("Words that were set before the launch are told so, with the records of earlier launches as such") {
@@ -168,10 +171,27 @@ TEST_CASE("Of those that did not put what is missing, the one that did not wait 
 TEST_CASE("Where several did not put what is missing first, all are named") {
   std::vector<Words> health(8, healthy());
   for (std::size_t rank = 0; rank < health.size(); ++rank) give_up(health[rank], 5, "part", 17 * 6);
-  CHECK(
-      cause(health) ==
-      "nearest to the cause: workgroup 17 of rank 0 (nor did workgroup 17 of rank 1, workgroup 17 of rank 2, workgroup "
-      "17 of rank 3, workgroup 17 of rank 4, 3 more) did not put pair 102 of part, and left no record itself");
+  CHECK(cause(health) ==
+        "nearest to the cause: workgroup 17 of rank 0 did not put pair 102 of part, and left no record itself; nor did "
+        "workgroup 17 of rank 1, workgroup 17 of rank 2, workgroup 17 of rank 3, workgroup 17 of rank 4, 3 more put "
+        "theirs");
+}
+
+TEST_CASE("Of many sources of one region four have a line, and the rest is counted with the last") {
+  Words words = healthy();
+  for (std::uint32_t source = 0; source < 8; ++source) give_up(words, source, "ar", source * 3584);
+  const auto text = explain_rank(2, words, launches());
+  REQUIRE(text);
+  CHECK(std::ranges::count(*text, '\n') == 3);
+  CHECK(text->ends_with("; 4 other workgroups for pairs of ar, too"));
+}
+
+TEST_CASE("What an earlier launch left names no cause of this one") {
+  std::vector<Words> health(8, healthy());
+  give_up(health[3], 5, "part", 17 * 6);
+  const auto text = explain_group(health, {}, launches(), {.first_tag = kTag + 256 - kLayer});
+  REQUIRE(text);
+  CHECK(text->starts_with("rank 3: health word 0 was set before the launch: "));
 }
 
 TEST_CASE("Records in which all wait for each other name the earliest, and say so") {

@@ -87,9 +87,11 @@ void add_group_options(CLI::App& command, Options& options) {
       ->check(not_empty());
   command.add_flag("--processes", run.processes,
                    "of a kernel that runs on a group of ranks: a process a rank, instead of all in one");
-  command.add_option("--timeout", options.timeout,
-                     "with --processes: seconds that the ranks wait for one of them whose process is stopped or sends "
-                     "nothing, before it is ended (default: 60)");
+  command
+      .add_option("--timeout", options.timeout,
+                  "with --processes: seconds that the ranks wait for one of them whose process is stopped or sends "
+                  "nothing, before it is ended (default: 60)")
+      ->check(not_empty());
   command
       .add_option("--fault", run.fault,
                   "of such a kernel: rank=N[,epoch=N][,layer=N][,ticks=N][,time=N] stalls a rank in one launch, so "
