@@ -1,8 +1,8 @@
 #include "runtime/wait_cause.h"
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
-#include <tuple>
 #include <utility>
 #include <vector>
 
